@@ -1,0 +1,14 @@
+//! `legation parse`.
+
+use std::process::ExitCode;
+
+use crate::error::CommandError;
+use crate::output::Output;
+
+/// Finds the [delegate:…] entries in a text.
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: Args, _output: &mut Output) -> Result<ExitCode, CommandError> {
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,57 @@
+//! `legation`: words on the screen. Every rule lives elsewhere.
+
+mod commands;
+mod error;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::Command;
+use crate::error::CommandError;
+use crate::output::Output;
+
+/// Lets AI agents hand work to other AI agents, and bounds it in code.
+#[derive(Parser)]
+#[command(name = "legation", version, max_term_width = 100)]
+struct Cli {
+    /// Print one JSON value on stdout instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(problem) => return bad_usage(&problem),
+    };
+    let mut output = Output::new(cli.json);
+    match cli.command.run(&mut output) {
+        Ok(exit) => exit,
+        Err(error) => {
+            output.error(&error);
+            error.exit_code()
+        }
+    }
+}
+
+/// Help and version are answers; everything else is a usage error, in JSON if that was asked for.
+fn bad_usage(problem: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|arg| arg == "--json");
+    if !problem.use_stderr() || !wants_json {
+        // Nothing better can be done when the terminal is gone.
+        let _ = problem.print();
+        return ExitCode::from(problem.exit_code().clamp(0, 2) as u8);
+    }
+    let text = problem.to_string();
+    let mut lines = text
+        .lines()
+        .map(|line| line.trim_start_matches("error: ").trim());
+    let error = CommandError::usage(lines.next().unwrap_or("bad usage").to_owned())
+        .hint("run `legation --help` for the commands and their options");
+    Output::new(true).error(&error);
+    error.exit_code()
+}

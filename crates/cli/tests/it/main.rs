@@ -1,0 +1,3 @@
+//! Terminal sessions: what a user types and what comes back.
+
+mod session;

@@ -1,0 +1,75 @@
+//! A scratch folder with an empty home, and the real binary run in it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use expect_test::expect;
+use tempfile::TempDir;
+
+/// A folder of its own for one terminal session.
+pub(crate) struct Session {
+    root: TempDir,
+}
+
+impl Session {
+    /// An empty project and an empty home.
+    pub(crate) fn new() -> Self {
+        let root = TempDir::new().unwrap();
+        for folder in ["home", "project"] {
+            std::fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        Self { root }
+    }
+
+    /// Where the commands run.
+    pub(crate) fn dir(&self) -> PathBuf {
+        self.root.path().join("project")
+    }
+
+    /// Writes a file below the project.
+    pub(crate) fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let path = self.dir().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// Runs `legation` with these arguments and nothing on stdin.
+    pub(crate) fn run(&self, args: &[&str]) -> String {
+        self.run_with(args, b"")
+    }
+
+    /// Runs `legation` with these arguments and this on stdin; answers with all that was seen.
+    pub(crate) fn run_with(&self, args: &[&str], stdin: &[u8]) -> String {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_legation"))
+            .args(args)
+            .current_dir(self.dir())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.root.path().join("home"))
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that never reads its input closes the pipe early; that is its right.
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin);
+        let done = child.wait_with_output().unwrap();
+        let mut seen = String::from_utf8(done.stdout).unwrap();
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        for line in stderr.lines() {
+            seen.push_str(&format!("! {line}\n"));
+        }
+        if done.status.code() != Some(0) {
+            seen.push_str(&format!("[exit {}]\n", done.status.code().unwrap()));
+        }
+        seen.replace(self.root.path().to_str().unwrap(), "$TMP")
+    }
+}
+
+#[test]
+fn an_unknown_command_is_a_usage_error() {
+    let session = Session::new();
+    session.write("unused.txt", "");
+    expect![[]].assert_eq(&session.run(&["--json", "explode"]));
+}

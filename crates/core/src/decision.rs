@@ -1,0 +1,1 @@
+//! Whether a task should be delegated, how, and why.

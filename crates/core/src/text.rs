@@ -1,0 +1,1 @@
+//! Small languages: `[delegate:…]` entries, slash commands, spans of time, story ids.

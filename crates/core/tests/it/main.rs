@@ -1,0 +1,3 @@
+//! Stories about the rules: data in, text out.
+
+mod money;

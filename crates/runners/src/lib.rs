@@ -1,0 +1,3 @@
+//! What executes agents: the vendors' file formats now, their programs later.
+//!
+//! Nothing here knows that a log exists.

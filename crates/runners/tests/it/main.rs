@@ -1,0 +1,1 @@
+//! Agent files of every vendor, from the wild.
