@@ -71,5 +71,15 @@ impl Session {
 fn an_unknown_command_is_a_usage_error() {
     let session = Session::new();
     session.write("unused.txt", "");
-    expect![[]].assert_eq(&session.run(&["--json", "explode"]));
+    expect![[r#"
+        {
+          "error": {
+            "code": "VALIDATION_FAILED",
+            "message": "unrecognized subcommand 'explode'",
+            "hint": "run `legation --help` for the commands and their options",
+            "details": null
+          }
+        }
+        [exit 2]
+    "#]].assert_eq(&session.run(&["--json", "explode"]));
 }
