@@ -31,6 +31,7 @@ pub struct Return {
     /// How it ended.
     pub status: ReturnStatus,
     /// What happened, in 1 to 500 characters.
+    #[schemars(length(min = 1, max = 500))]
     pub summary: String,
     /// What was made.
     pub artifacts: Vec<Artifact>,
