@@ -29,7 +29,7 @@ impl Command {
         match self {
             Self::Decide(args) => decide::run(args, output),
             Self::Parse(args) => parse::run(args, output),
-            Self::CheckReturn(args) => check_return::run(args, output),
+            Self::CheckReturn(args) => check_return::run(&args, output),
             Self::Agents(args) => agents::run(args, output),
             Self::Shell(args) => shell::run(args, output),
         }
