@@ -36,13 +36,7 @@ impl CommandError {
     }
 
     fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            code,
-            message: message.into(),
-            hint: None,
-            details: Value::Null,
-        }
+        Self { kind, code, message: message.into(), hint: None, details: Value::Null }
     }
 
     /// Says what to do next.
@@ -74,11 +68,7 @@ impl CommandError {
 
     /// The error as text for stderr.
     pub(crate) fn to_text(&self) -> String {
-        let hint = self
-            .hint
-            .as_ref()
-            .map(|hint| format!("\nHint: {hint}"))
-            .unwrap_or_default();
+        let hint = self.hint.as_ref().map(|hint| format!("\nHint: {hint}")).unwrap_or_default();
         format!("ERROR: {}{hint}", self.message)
     }
 }

@@ -47,10 +47,7 @@ impl WorkspaceFiles {
             if !at.starts_with(&self.root) {
                 return Err(Fact::Outside);
             }
-            if !fs::symlink_metadata(&at)
-                .map_err(|error| obstacle(&error))?
-                .is_symlink()
-            {
+            if !fs::symlink_metadata(&at).map_err(|error| obstacle(&error))?.is_symlink() {
                 continue;
             }
             links += 1;
@@ -73,9 +70,7 @@ impl WorkspaceFiles {
             let real = fs::canonicalize(target);
             let real = real.as_deref().unwrap_or(target);
             at.clone_from(&self.root);
-            real.strip_prefix(&self.root)
-                .map_err(|_| Fact::Outside)?
-                .to_owned()
+            real.strip_prefix(&self.root).map_err(|_| Fact::Outside)?.to_owned()
         } else {
             at.pop();
             target.to_owned()
@@ -91,12 +86,9 @@ impl WorkspaceFiles {
 
 impl ArtifactFacts for WorkspaceFiles {
     fn look(&self, path: &str) -> Fact {
-        let found = self.resolve(path).and_then(|at| {
-            Ok((
-                fs::symlink_metadata(&at).map_err(|error| obstacle(&error))?,
-                at,
-            ))
-        });
+        let found = self
+            .resolve(path)
+            .and_then(|at| Ok((fs::symlink_metadata(&at).map_err(|error| obstacle(&error))?, at)));
         match found {
             Err(fact) => fact,
             Ok((about, _)) if about.is_file() && about.len() > 0 => Fact::Present,
@@ -137,10 +129,7 @@ fn search(folder: &Path) -> Fact {
         }
         let below = entry.and_then(|entry| {
             let kind = entry.file_type()?;
-            let below = kind
-                .is_dir()
-                .then(|| fs::read_dir(entry.path()))
-                .transpose()?;
+            let below = kind.is_dir().then(|| fs::read_dir(entry.path())).transpose()?;
             Ok((kind.is_file(), below))
         });
         match below {
@@ -149,9 +138,5 @@ fn search(folder: &Path) -> Fact {
             Err(_) => unreadable = true,
         }
     }
-    if unreadable {
-        Fact::Unreadable
-    } else {
-        Fact::Empty
-    }
+    if unreadable { Fact::Unreadable } else { Fact::Empty }
 }

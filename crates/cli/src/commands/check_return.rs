@@ -55,10 +55,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     }
     let schema = args.schema.as_deref().map(compile).transpose()?;
     let workspace = open(&args.workspace)?;
-    let expect = Expectation {
-        session_id: &SessionId::new(session_id),
-        schema: schema.as_ref(),
-    };
+    let expect = Expectation { session_id: &SessionId::new(session_id), schema: schema.as_ref() };
     let bytes = read(&args.file).map_err(|error| unreadable("return", &args.file, &error))?;
     let checked = text(&bytes).and_then(|text| check_text(text, &expect, &workspace));
     let exit = if checked.is_ok() { 0 } else { 1 };
@@ -82,13 +79,9 @@ fn open(folder: &Path) -> Result<WorkspaceFiles, CommandError> {
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        io::stdin()
-            .take(MAX_INPUT_BYTES + 1)
-            .read_to_end(&mut bytes)?;
+        io::stdin().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)?;
     } else {
-        File::open(path)?
-            .take(MAX_INPUT_BYTES + 1)
-            .read_to_end(&mut bytes)?;
+        File::open(path)?.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }
@@ -108,11 +101,8 @@ fn text(bytes: &[u8]) -> Result<&str, Violation> {
 fn compile(path: &Path) -> Result<CompiledSchema, CommandError> {
     let bytes = read(path).map_err(|error| unreadable("schema", path, &error))?;
     let bad = |problem: String| {
-        CommandError::usage(format!(
-            "{} is not a usable JSON Schema: {problem}",
-            path.display()
-        ))
-        .hint("mend the file; references to other documents are not followed")
+        CommandError::usage(format!("{} is not a usable JSON Schema: {problem}", path.display()))
+            .hint("mend the file; references to other documents are not followed")
     };
     let value = serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
     CompiledSchema::compile(&value).map_err(|error| bad(error.to_string()))

@@ -1,7 +1,4 @@
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that panics has failed, which is what it is for"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use std::os::unix::fs::symlink;
 
@@ -40,15 +37,7 @@ fn a_good_return_is_valid_and_comes_back_in_its_normal_form() {
         valid
     "#]]
     .assert_eq(&session.run_with(&CHECK, output.as_bytes()));
-    let json = [
-        "check-return",
-        "--json",
-        "--session-id",
-        SESSION,
-        "--workspace",
-        ".",
-        "-",
-    ];
+    let json = ["check-return", "--json", "--session-id", SESSION, "--workspace", ".", "-"];
     expect![[r#"
         {
           "valid": true,
@@ -160,14 +149,7 @@ fn the_disk_is_asked_about_artifacts() {
 fn the_workspace_is_where_it_is_said_to_be() {
     let session = project();
     session.write("return.txt", returned("completed", "a.rs"));
-    let args = [
-        "check-return",
-        "--session-id",
-        SESSION,
-        "--workspace",
-        "src/deep",
-        "return.txt",
-    ];
+    let args = ["check-return", "--session-id", SESSION, "--workspace", "src/deep", "return.txt"];
     expect![[r#"
         valid
     "#]]
@@ -177,13 +159,7 @@ fn the_workspace_is_where_it_is_said_to_be() {
 #[test]
 fn a_failure_in_json_names_the_check_the_code_and_what_to_do() {
     let session = project();
-    let json = [
-        "check-return",
-        "--json",
-        "--session-id",
-        "sess_1_other",
-        "-",
-    ];
+    let json = ["check-return", "--json", "--session-id", "sess_1_other", "-"];
     expect![[r#"
         {
           "valid": false,
@@ -210,24 +186,11 @@ fn a_failure_in_json_names_the_check_the_code_and_what_to_do() {
 #[test]
 fn data_is_held_against_a_schema() {
     let session = project();
-    session.write(
-        "fits.json",
-        r#"{"properties":{"answer":{"type":"integer"}}}"#,
-    );
-    session.write(
-        "does-not.json",
-        r#"{"properties":{"answer":{"type":"string"}}}"#,
-    );
+    session.write("fits.json", r#"{"properties":{"answer":{"type":"integer"}}}"#);
+    session.write("does-not.json", r#"{"properties":{"answer":{"type":"string"}}}"#);
     let output = returned("completed", "out.txt");
     let told = ["fits.json", "does-not.json"].map(|schema| {
-        let args = [
-            "check-return",
-            "--session-id",
-            SESSION,
-            "--schema",
-            schema,
-            "-",
-        ];
+        let args = ["check-return", "--session-id", SESSION, "--schema", schema, "-"];
         session.run_with(&args, output.as_bytes())
     });
     expect![[r#"
@@ -286,10 +249,7 @@ fn an_agents_words_do_not_reach_the_terminal_as_they_are() {
 fn files_that_are_not_there_or_not_usable_are_named() {
     let session = project();
     session.write("not-json.json", "{");
-    session.write(
-        "remote.json",
-        r#"{"$ref":"https://example.com/schema.json"}"#,
-    );
+    session.write("remote.json", r#"{"$ref":"https://example.com/schema.json"}"#);
     let lines: [&[&str]; 9] = [
         &["missing.txt"],
         &["src"],

@@ -274,12 +274,7 @@ pub struct Logging {
 
 impl Default for Logging {
     fn default() -> Self {
-        Self {
-            log_decisions: true,
-            log_progress: true,
-            store_history: true,
-            history_retention: 30,
-        }
+        Self { log_decisions: true, log_progress: true, store_history: true, history_retention: 30 }
     }
 }
 

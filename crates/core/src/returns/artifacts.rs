@@ -64,11 +64,7 @@ fn artifact(
         .map_err(|violation| violation.hint(form))?;
     let read = || {
         let kind = record.filled_text("type", MAX_NAME_CHARS)?;
-        Ok((
-            kind,
-            record.text("path")?,
-            record.optional_text("summary", MAX_TEXT_CHARS)?,
-        ))
+        Ok((kind, record.text("path")?, record.optional_text("summary", MAX_TEXT_CHARS)?))
     };
     let (kind, claimed, summary) = read().map_err(|violation: Violation| violation.hint(form))?;
     let path = normalise_path(claimed).map_err(|bad| {
@@ -77,15 +73,9 @@ fn artifact(
             .hint("give the path of a file or folder inside the workspace, such as `src/lib.rs`")
     })?;
     if let Some((problem, hint)) = doubt(facts.look(&path), status) {
-        return Err(record
-            .violation("path", &format!("{} {problem}", quoted(&path)))
-            .hint(hint));
+        return Err(record.violation("path", &format!("{} {problem}", quoted(&path))).hint(hint));
     }
-    Ok(Artifact {
-        kind: kind.to_owned(),
-        path,
-        summary: summary.map(str::to_owned),
-    })
+    Ok(Artifact { kind: kind.to_owned(), path, summary: summary.map(str::to_owned) })
 }
 
 /// What is wrong with an artifact, going by the disk: outside is never right;

@@ -23,9 +23,6 @@ impl Return {
     /// about its depth, its path and its name survives only in the raw text.
     #[must_use]
     pub fn attested(self, known: Metadata) -> Self {
-        Self {
-            metadata: known,
-            ..self
-        }
+        Self { metadata: known, ..self }
     }
 }

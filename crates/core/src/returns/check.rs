@@ -148,11 +148,7 @@ fn errors(status: ReturnStatus, entries: &[Value]) -> Result<Vec<ReturnError>, V
         let message = format!("`errors` has {found} entries; at most {MAX_ERRORS} are allowed");
         return Err(Violation::new(Check::Errors, message).hint("keep the most important ones"));
     }
-    entries
-        .iter()
-        .enumerate()
-        .map(|(index, entry)| error(index, entry))
-        .collect()
+    entries.iter().enumerate().map(|(index, entry)| error(index, entry)).collect()
 }
 
 fn error(index: usize, entry: &Value) -> Result<ReturnError, Violation> {
@@ -161,9 +157,7 @@ fn error(index: usize, entry: &Value) -> Result<ReturnError, Violation> {
         Ok(ReturnError {
             kind: record.filled_text("type", MAX_NAME_CHARS)?.to_owned(),
             message: record.filled_text("message", MAX_TEXT_CHARS)?.to_owned(),
-            code: record
-                .optional_text("code", MAX_NAME_CHARS)?
-                .map(str::to_owned),
+            code: record.optional_text("code", MAX_NAME_CHARS)?.map(str::to_owned),
             recoverable: record.flag("recoverable")?,
             recommendation: record
                 .optional_text("recommendation", MAX_TEXT_CHARS)?

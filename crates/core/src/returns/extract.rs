@@ -77,20 +77,11 @@ impl From<Absent> for Violation {
 pub fn extract(output: &str) -> Result<Extracted<'_>, Absent> {
     let found = survey(output.as_bytes());
     let range = match found {
-        Survey {
-            with_status: Some(range),
-            ..
-        } => range,
-        Survey {
-            broken: Some(Broken { at, problem }),
-            ..
-        } => {
+        Survey { with_status: Some(range), .. } => range,
+        Survey { broken: Some(Broken { at, problem }), .. } => {
             return Err(locate(output, at, problem.to_owned()));
         }
-        Survey {
-            object: Some(range),
-            ..
-        } => range,
+        Survey { object: Some(range), .. } => range,
         Survey { list: true, .. } => return Err(Absent::OnlyLists),
         Survey { list: false, .. } => return Err(Absent::NoObject),
     };
@@ -102,9 +93,7 @@ pub fn extract(output: &str) -> Result<Extracted<'_>, Absent> {
     match serde_json::from_str(raw) {
         Ok(value) => Ok(Extracted { raw, value }),
         Err(error) => {
-            let above = raw
-                .split_inclusive('\n')
-                .take(error.line().saturating_sub(1));
+            let above = raw.split_inclusive('\n').take(error.line().saturating_sub(1));
             let offset = above.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
             let words = error.to_string();
             let problem = words.split(" at line ").next().unwrap_or(&words);
@@ -145,11 +134,7 @@ fn survey(bytes: &[u8]) -> Survey {
                 }
             }
             Err(broken) => {
-                at = if scan.is_under_way {
-                    broken.at
-                } else {
-                    start + 1
-                };
+                at = if scan.is_under_way { broken.at } else { start + 1 };
                 if is_object && scan.has_key {
                     found.broken = Some(broken);
                 }

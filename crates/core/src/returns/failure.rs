@@ -13,10 +13,7 @@ pub fn failure_sentence(errors: &[ReturnError]) -> String {
         (None, errors) => {
             let advice = errors.iter().map(|error| error.recommendation.trim());
             let advice = advice.clone().find(|text| !text.is_empty());
-            format!(
-                "Task failed but is recoverable. {}",
-                advice.unwrap_or("Try again.")
-            )
+            format!("Task failed but is recoverable. {}", advice.unwrap_or("Try again."))
         }
     };
     // One sentence is one line, whatever the child's words are.
@@ -25,8 +22,5 @@ pub fn failure_sentence(errors: &[ReturnError]) -> String {
 }
 
 fn manual(message: &str) -> String {
-    format!(
-        "Task failed. Manual intervention required: {}",
-        message.trim()
-    )
+    format!("Task failed. Manual intervention required: {}", message.trim())
 }

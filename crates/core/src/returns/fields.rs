@@ -53,10 +53,7 @@ fn metadata(record: &Record<'_>) -> Result<Metadata, Violation> {
     };
     let steps = record.list("delegation_path")?;
     if steps.len() > MAX_PATH_STEPS {
-        let problem = format!(
-            "has {} steps; at most {MAX_PATH_STEPS} are allowed",
-            steps.len()
-        );
+        let problem = format!("has {} steps; at most {MAX_PATH_STEPS} are allowed", steps.len());
         return Err(record.violation("delegation_path", &problem));
     }
     let mut delegation_path = Vec::with_capacity(steps.len());
@@ -97,11 +94,7 @@ impl<'a> Record<'a> {
         place: impl Into<String>,
         fields: &'a Map<String, Value>,
     ) -> Self {
-        Self {
-            check,
-            place: place.into(),
-            fields,
-        }
+        Self { check, place: place.into(), fields }
     }
 
     /// The object at this place, if it is one.
@@ -129,9 +122,7 @@ impl<'a> Record<'a> {
 
     /// A field that must be text.
     pub(super) fn text(&self, name: &str) -> Result<&'a str, Violation> {
-        self.need(name)?
-            .as_str()
-            .ok_or_else(|| self.wrong(name, "text"))
+        self.need(name)?.as_str().ok_or_else(|| self.wrong(name, "text"))
     }
 
     /// A field that must be text, if it is there, of so many characters.
@@ -162,36 +153,24 @@ impl<'a> Record<'a> {
     pub(super) fn flag(&self, name: &str) -> Result<bool, Violation> {
         match self.get(name) {
             None => Ok(false),
-            Some(value) => value
-                .as_bool()
-                .ok_or_else(|| self.wrong(name, "true or false")),
+            Some(value) => value.as_bool().ok_or_else(|| self.wrong(name, "true or false")),
         }
     }
 
     fn list(&self, name: &str) -> Result<&'a [Value], Violation> {
         let value = self.need(name)?;
-        value
-            .as_array()
-            .map(Vec::as_slice)
-            .ok_or_else(|| self.wrong(name, "a list"))
+        value.as_array().map(Vec::as_slice).ok_or_else(|| self.wrong(name, "a list"))
     }
 
     fn record(&self, name: &str) -> Result<Self, Violation> {
-        Self::at(
-            self.check,
-            &format!("{}{name}", self.place),
-            self.need(name)?,
-        )
+        Self::at(self.check, &format!("{}{name}", self.place), self.need(name)?)
     }
 
     fn limit(&self, name: &str, text: &str, max: usize) -> Result<(), Violation> {
         if fits(text, max) {
             return Ok(());
         }
-        let problem = format!(
-            "has {} characters; at most {max} are allowed",
-            text.chars().count()
-        );
+        let problem = format!("has {} characters; at most {max} are allowed", text.chars().count());
         Err(self.violation(name, &problem))
     }
 

@@ -68,10 +68,7 @@ pub fn instruction(known: &Metadata, data_schema: Option<&Value>) -> String {
 
 /// Asks for the return again, saying exactly what was wrong with the last one.
 pub fn ask_again(violation: &Violation, known: &Metadata, asks_left: u32) -> String {
-    let hint = violation
-        .hint
-        .as_deref()
-        .map(|hint| format!("\nTo mend it: {hint}."));
+    let hint = violation.hint.as_deref().map(|hint| format!("\nTo mend it: {hint}."));
     let left = match asks_left {
         0 => "This is the last time you are asked.".to_owned(),
         1 => "You can be asked once more after this.".to_owned(),

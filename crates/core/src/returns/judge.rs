@@ -47,21 +47,14 @@ pub struct Judgement {
 pub fn judge(claim: &Return, receipt: &Receipt, operation: Option<Operation>) -> Judgement {
     let evidence = evidence(receipt);
     if claim.status != ReturnStatus::Completed {
-        return Judgement {
-            status: claim.status,
-            evidence,
-            doubts: Vec::new(),
-        };
+        return Judgement { status: claim.status, evidence, doubts: Vec::new() };
     }
     let mut doubts = Vec::new();
     let unchanged = unchanged(claim, receipt);
     if !unchanged.is_empty() {
         doubts.push(Doubt::Unchanged(unchanged));
     }
-    let failed = receipt
-        .verify
-        .iter()
-        .filter(|done| done.exit_code != Some(0));
+    let failed = receipt.verify.iter().filter(|done| done.exit_code != Some(0));
     let failed: Vec<_> = failed.cloned().collect();
     if !failed.is_empty() {
         doubts.push(Doubt::Unverified(failed));
@@ -69,10 +62,7 @@ pub fn judge(claim: &Return, receipt: &Receipt, operation: Option<Operation>) ->
     if receipt.truncated {
         doubts.push(Doubt::Truncated);
     }
-    let open = receipt
-        .grandchildren
-        .iter()
-        .filter(|child| child.ended.is_none());
+    let open = receipt.grandchildren.iter().filter(|child| child.ended.is_none());
     let open: Vec<_> = open.map(|child| child.delegation_id.clone()).collect();
     if !open.is_empty() {
         doubts.push(Doubt::Unreturned(open));
@@ -81,16 +71,8 @@ pub fn judge(claim: &Return, receipt: &Receipt, operation: Option<Operation>) ->
     if evidence == Evidence::None && operation == Some(Operation::Implement) {
         doubts.push(Doubt::NoEvidence);
     }
-    let status = if doubts.is_empty() {
-        ReturnStatus::Completed
-    } else {
-        ReturnStatus::Partial
-    };
-    Judgement {
-        status,
-        evidence,
-        doubts,
-    }
+    let status = if doubts.is_empty() { ReturnStatus::Completed } else { ReturnStatus::Partial };
+    Judgement { status, evidence, doubts }
 }
 
 /// Judges a claim and writes the verdict into both: the return gets its final
@@ -130,9 +112,7 @@ fn unchanged(claim: &Return, receipt: &Receipt) -> Vec<String> {
         changed.contains(path) || next.is_some_and(|file| file.starts_with(&below))
     };
     let claimed = claim.artifacts.iter().filter(|artifact| {
-        !MAY_BE_UNCHANGED
-            .iter()
-            .any(|kind| artifact.kind.eq_ignore_ascii_case(kind))
+        !MAY_BE_UNCHANGED.iter().any(|kind| artifact.kind.eq_ignore_ascii_case(kind))
     });
     let unchanged = claimed.filter(|artifact| !differs(&artifact.path));
     unchanged.map(|artifact| artifact.path.clone()).collect()
@@ -151,11 +131,9 @@ impl Doubt {
                 Code::BuildError,
                 "Retry with the output of the failed commands in the note.",
             ),
-            Self::Truncated => (
-                "truncated",
-                Code::UnknownError,
-                "Retry; the end of the work was never heard of.",
-            ),
+            Self::Truncated => {
+                ("truncated", Code::UnknownError, "Retry; the end of the work was never heard of.")
+            }
             Self::Unreturned(_) => (
                 "unreturned_delegation",
                 Code::Conflict,
@@ -182,11 +160,7 @@ impl fmt::Display for Doubt {
         match self {
             Self::Unchanged(paths) => {
                 let names = paths.iter().map(|path| format!("{path:?}"));
-                write!(
-                    f,
-                    "claimed artifacts do not differ from the base: {}",
-                    listed(names)
-                )
+                write!(f, "claimed artifacts do not differ from the base: {}", listed(names))
             }
             Self::Unverified(commands) => {
                 let names = commands.iter().map(|done| match done.exit_code {

@@ -17,11 +17,7 @@ use std::borrow::Cow;
 
 /// The same text with nothing in it that could be taken for an instruction of the system.
 pub fn neutralise(text: &str) -> Cow<'_, str> {
-    let mut pass = Pass {
-        text,
-        made: String::new(),
-        copied: 0,
-    };
+    let mut pass = Pass { text, made: String::new(), copied: 0 };
     let mut colon = marker::role_colon(text);
     for (at, char) in text.char_indices() {
         let after = at + char.len_utf8();
@@ -48,8 +44,7 @@ struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     fn replace(&mut self, from: usize, to: usize, with: &str) {
-        self.made
-            .push_str(self.text.get(self.copied..from).unwrap_or_default());
+        self.made.push_str(self.text.get(self.copied..from).unwrap_or_default());
         self.made.push_str(with);
         self.copied = to;
     }
@@ -59,8 +54,7 @@ impl<'a> Pass<'a> {
         if self.made.is_empty() {
             return Cow::Borrowed(self.text);
         }
-        self.made
-            .push_str(self.text.get(self.copied..).unwrap_or_default());
+        self.made.push_str(self.text.get(self.copied..).unwrap_or_default());
         Cow::Owned(self.made)
     }
 }

@@ -42,6 +42,8 @@ pub enum Stop<'a> {
         /// What they gave as the reason.
         reason: Option<&'a str>,
     },
+    /// It asked a human, and nobody answered in time.
+    Unanswered,
     /// The runtime died under it, and it was not found again.
     Lost,
     /// It crossed its ceiling.
@@ -83,21 +85,13 @@ pub enum Ceiling {
 
 /// The return of an attempt that made no usable one.
 pub fn on_behalf(attempt: Attempt, stop: &Stop<'_>) -> Return {
-    let kind = |path| Artifact {
-        kind: "partial".to_owned(),
-        path,
-        summary: None,
-    };
-    let artifacts: Vec<_> = attempt
-        .found
-        .into_iter()
-        .take(MAX_ARTIFACTS)
-        .map(kind)
-        .collect();
+    let kind = |path| Artifact { kind: "partial".to_owned(), path, summary: None };
+    let artifacts: Vec<_> = attempt.found.into_iter().take(MAX_ARTIFACTS).map(kind).collect();
     let account = account(stop, &attempt.resume);
     let status = match account.verdict {
         Verdict::Partial => ReturnStatus::Partial,
         Verdict::Failed => ReturnStatus::Failed,
+        Verdict::Blocked => ReturnStatus::Blocked,
         Verdict::ByWhatIsLeft if artifacts.is_empty() => ReturnStatus::Failed,
         Verdict::ByWhatIsLeft => ReturnStatus::Partial,
     };
@@ -116,6 +110,7 @@ pub fn on_behalf(attempt: Attempt, stop: &Stop<'_>) -> Return {
 enum Verdict {
     Partial,
     Failed,
+    Blocked,
     /// Partial if something was found, else failed.
     ByWhatIsLeft,
 }
@@ -133,20 +128,12 @@ fn account(stop: &Stop<'_>, resume: &str) -> Account {
             let summary = format!("Operation timed out after {}", seconds(*after_ms));
             let message = format!("The time allowed, {}, is used up", seconds(*after_ms));
             let error = error("timeout", Some(Code::Timeout), message).recoverable(resumed);
-            Account {
-                verdict: Verdict::Partial,
-                summary,
-                error,
-            }
+            Account { verdict: Verdict::Partial, summary, error }
         }
         Stop::Stalled { after_ms } => {
             let summary = format!("Operation made no progress for {}", seconds(*after_ms));
             let error = error("stalled", Some(Code::Timeout), summary.clone()).recoverable(resumed);
-            Account {
-                verdict: Verdict::Partial,
-                summary,
-                error,
-            }
+            Account { verdict: Verdict::Partial, summary, error }
         }
         Stop::Cancelled { reason } => {
             let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
@@ -154,21 +141,19 @@ fn account(stop: &Stop<'_>, resume: &str) -> Account {
             let error = error("cancelled", None, format!("Somebody cancelled it{why}"));
             let advice = "Delegate it again if it is still wanted.".to_owned();
             let summary = "Operation was cancelled".to_owned();
-            Account {
-                verdict: Verdict::ByWhatIsLeft,
-                summary,
-                error: error.recoverable(advice),
-            }
+            Account { verdict: Verdict::ByWhatIsLeft, summary, error: error.recoverable(advice) }
+        }
+        Stop::Unanswered => {
+            let summary = "Operation waited for an approval that nobody gave".to_owned();
+            let error = error("approval", Some(Code::PermissionDenied), summary.clone());
+            let advice = "Retry it and approve it, or skip it.".to_owned();
+            Account { verdict: Verdict::Blocked, summary, error: error.recoverable(advice) }
         }
         Stop::Lost => {
             let summary = "Operation was lost when the runtime stopped".to_owned();
             let error =
                 error("lost", Some(Code::UnknownError), summary.clone()).recoverable(resumed);
-            Account {
-                verdict: Verdict::ByWhatIsLeft,
-                summary,
-                error,
-            }
+            Account { verdict: Verdict::ByWhatIsLeft, summary, error }
         }
         Stop::Budget(ceiling) => {
             let message = match ceiling {
@@ -178,25 +163,13 @@ fn account(stop: &Stop<'_>, resume: &str) -> Account {
             let error = error("budget", Some(Code::BudgetExceeded), message);
             let advice = format!("Raise the budget, then resume with `{resume}`.");
             let summary = "Operation was stopped at its budget".to_owned();
-            Account {
-                verdict: Verdict::Partial,
-                summary,
-                error: error.recoverable(advice),
-            }
+            Account { verdict: Verdict::Partial, summary, error: error.recoverable(advice) }
         }
         Stop::Invalid(violation) => {
             let summary = format!("The agent's return failed the check `{}`", violation.check);
-            let error = error(
-                "validation",
-                Some(violation.code),
-                violation.message.clone(),
-            );
+            let error = error("validation", Some(violation.code), violation.message.clone());
             let advice = "Read the raw output that was kept, then retry with a note.".to_owned();
-            Account {
-                verdict: Verdict::Failed,
-                summary,
-                error: error.recoverable(advice),
-            }
+            Account { verdict: Verdict::Failed, summary, error: error.recoverable(advice) }
         }
         Stop::NoReturn { exit_code } => no_return(*exit_code),
         Stop::NotStarted { code, why } => Account {
@@ -242,11 +215,7 @@ fn error(kind: &str, code: Option<Code>, message: String) -> ReturnError {
 
 impl ReturnError {
     fn recoverable(self, recommendation: String) -> Self {
-        Self {
-            recoverable: true,
-            recommendation,
-            ..self
-        }
+        Self { recoverable: true, recommendation, ..self }
     }
 }
 

@@ -20,16 +20,9 @@ pub struct Measures<'a> {
 /// that passed, the share of claimed artifacts that were verified, and the mean
 /// of the reviewers' scores. Where none is known, neither is the quality.
 pub fn measured_quality(measures: &Measures<'_>) -> Option<u32> {
-    let passed = measures
-        .verify
-        .iter()
-        .filter(|done| done.exit_code == Some(0))
-        .count();
+    let passed = measures.verify.iter().filter(|done| done.exit_code == Some(0)).count();
     let verified = measures.artifacts_verified.min(measures.artifacts_claimed);
-    let scores = measures
-        .reviews
-        .iter()
-        .map(|score| f64::from((*score).min(100)));
+    let scores = measures.reviews.iter().map(|score| f64::from((*score).min(100)));
     let parts = [
         mean(100.0 * passed as f64, measures.verify.len()),
         mean(100.0 * verified as f64, measures.artifacts_claimed),

@@ -63,32 +63,22 @@ impl CompiledSchema {
         if !within(schema, MAX_SCHEMA_DEPTH) {
             return Err(BadSchema::TooDeep);
         }
-        let mut survey = Survey {
-            root: schema,
-            parts: 0,
-            recursive: false,
-            open: Vec::new(),
-        };
+        let mut survey = Survey { root: schema, parts: 0, recursive: false, open: Vec::new() };
         survey.visit(schema, 0)?;
         let bytes = schema.to_string().len();
         if bytes > MAX_SCHEMA_BYTES {
             return Err(BadSchema::TooLarge { bytes });
         }
-        let patterns = PatternOptions::regex()
-            .size_limit(PATTERN_BYTES)
-            .dfa_size_limit(PATTERN_BYTES);
-        let validator = jsonschema::options()
-            .offline()
-            .with_pattern_options(patterns)
-            .build(schema)
-            .map_err(|error| BadSchema::Invalid {
-                at: format!("#{}", error.instance_path()),
-                problem: short(&error.to_string()),
-            })?;
-        Ok(Self {
-            validator,
-            recursive: survey.recursive,
-        })
+        let patterns =
+            PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
+        let validator =
+            jsonschema::options().offline().with_pattern_options(patterns).build(schema).map_err(
+                |error| BadSchema::Invalid {
+                    at: format!("#{}", error.instance_path()),
+                    problem: short(&error.to_string()),
+                },
+            )?;
+        Ok(Self { validator, recursive: survey.recursive })
     }
 
     /// What is wrong with the data, if anything: the first mismatch and its place.
@@ -103,11 +93,7 @@ impl CompiledSchema {
             return Some("`data` does not match the agent's schema".to_owned());
         }
         let error = self.validator.validate(data).err()?;
-        Some(format!(
-            "`data{}`: {}",
-            error.instance_path(),
-            short(&error.to_string())
-        ))
+        Some(format!("`data{}`: {}", error.instance_path(), short(&error.to_string())))
     }
 }
 
@@ -129,9 +115,7 @@ impl<'a> Survey<'a> {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
             Value::Array(items) => {
                 self.count()?;
-                items
-                    .iter()
-                    .try_for_each(|item| self.visit(item, level + 1))
+                items.iter().try_for_each(|item| self.visit(item, level + 1))
             }
             Value::Object(members) => {
                 self.count()?;
@@ -150,9 +134,7 @@ impl<'a> Survey<'a> {
     }
 
     fn follow(&mut self, reference: &'a str, level: usize) -> Result<(), BadSchema> {
-        let pointer = reference
-            .strip_prefix('#')
-            .filter(|p| p.is_empty() || p.starts_with('/'));
+        let pointer = reference.strip_prefix('#').filter(|p| p.is_empty() || p.starts_with('/'));
         let target = pointer.and_then(|pointer| self.root.pointer(pointer));
         match target {
             // An anchor or an id: where it leads is not known here, so the worst is assumed.
@@ -169,11 +151,7 @@ impl<'a> Survey<'a> {
 
     fn count(&mut self) -> Result<(), BadSchema> {
         self.parts += 1;
-        if self.parts > MAX_SCHEMA_PARTS {
-            Err(BadSchema::TooManyParts)
-        } else {
-            Ok(())
-        }
+        if self.parts > MAX_SCHEMA_PARTS { Err(BadSchema::TooManyParts) } else { Ok(()) }
     }
 }
 

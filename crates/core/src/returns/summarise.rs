@@ -58,15 +58,10 @@ pub fn summarise(results: &[Told<'_>], limit: usize, count: &dyn Fn(&str) -> usi
     if may_fit && fits(draft.render(draft.pieces.len(), None)) {
         return best;
     }
-    let whole = largest(draft.pieces.len(), |pieces| {
-        fits(draft.render(pieces, None))
-    });
+    let whole = largest(draft.pieces.len(), |pieces| fits(draft.render(pieces, None)));
     let next = draft.pieces.get(whole).map(|piece| &piece.line);
     if let Some(next) = next.filter(|line| line.may_be_cut) {
-        let blanks = next
-            .text
-            .match_indices([' ', '\n'])
-            .skip(BLANKS_BEFORE_WORDS);
+        let blanks = next.text.match_indices([' ', '\n']).skip(BLANKS_BEFORE_WORDS);
         let cuts: Vec<_> = blanks.filter_map(|(at, _)| next.text.get(..at)).collect();
         largest(cuts.len(), |words| {
             let start = words.checked_sub(1).and_then(|last| cuts.get(last));
@@ -111,18 +106,12 @@ struct Line {
 impl Line {
     /// It may be told in part.
     fn words(text: String) -> Self {
-        Self {
-            text,
-            may_be_cut: true,
-        }
+        Self { text, may_be_cut: true }
     }
 
     /// It is told whole or not at all.
     fn block(text: String) -> Self {
-        Self {
-            text,
-            may_be_cut: false,
-        }
+        Self { text, may_be_cut: false }
     }
 }
 
@@ -156,11 +145,7 @@ impl<'a> Draft<'a> {
                 }
             }
         }
-        Self {
-            results,
-            pieces,
-            chars,
-        }
+        Self { results, pieces, chars }
     }
 
     /// The first so many pieces, and the start of the next one, result by result.
@@ -192,9 +177,7 @@ impl<'a> Draft<'a> {
             text.push_str(block);
             if *left > 0 {
                 let handle = told.handle;
-                text.push_str(&format!(
-                    "  [{left} characters left out; all of it: {handle}]\n"
-                ));
+                text.push_str(&format!("  [{left} characters left out; all of it: {handle}]\n"));
             }
         }
         match untold {
@@ -223,10 +206,7 @@ fn summary(told: &Told<'_>) -> Vec<Line> {
 
 fn artifacts(told: &Told<'_>) -> Vec<Line> {
     let line = |artifact: &Artifact| {
-        let about = artifact
-            .summary
-            .as_ref()
-            .map(|summary| format!(": {summary}"));
+        let about = artifact.summary.as_ref().map(|summary| format!(": {summary}"));
         let about = about.unwrap_or_default();
         let text = format!("{} ({}){about}", artifact.path, artifact.kind);
         Line::words(entry("artifact", &text))
@@ -236,15 +216,9 @@ fn artifacts(told: &Told<'_>) -> Vec<Line> {
 
 fn errors(told: &Told<'_>) -> Vec<Line> {
     let line = |error: &ReturnError| {
-        let recoverable = if error.recoverable {
-            ", recoverable"
-        } else {
-            ""
-        };
+        let recoverable = if error.recoverable { ", recoverable" } else { "" };
         let advice = Some(error.recommendation.trim()).filter(|advice| !advice.is_empty());
-        let advice = advice
-            .map(|advice| format!(" → {advice}"))
-            .unwrap_or_default();
+        let advice = advice.map(|advice| format!(" → {advice}")).unwrap_or_default();
         let text = format!("{} ({}{recoverable}){advice}", error.message, error.kind);
         Line::words(entry("error", &text))
     };
@@ -253,9 +227,7 @@ fn errors(told: &Told<'_>) -> Vec<Line> {
 
 fn next_steps(told: &Told<'_>) -> Vec<Line> {
     let steps = told.returned.next_steps.iter();
-    steps
-        .map(|steps| Line::words(entry("next", steps)))
-        .collect()
+    steps.map(|steps| Line::words(entry("next", steps))).collect()
 }
 
 /// Half of a JSON value is worse than none, so this one is told whole or not at
@@ -265,9 +237,7 @@ fn data(told: &Told<'_>) -> Vec<Line> {
         let text = data.to_string();
         if text.len() > MAX_DATA_BYTES {
             let (bytes, handle) = (text.len(), told.handle);
-            return Line::words(format!(
-                "  data: {bytes} bytes of JSON, kept under {handle}"
-            ));
+            return Line::words(format!("  data: {bytes} bytes of JSON, kept under {handle}"));
         }
         Line::block(entry("data", &text))
     });
@@ -277,10 +247,7 @@ fn data(told: &Told<'_>) -> Vec<Line> {
 /// A child's words under a name of ours; further lines are indented below it.
 fn entry(name: &str, words: &str) -> String {
     let words = neutralise(words.trim());
-    let mut lines = words
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty());
+    let mut lines = words.lines().map(str::trim_end).filter(|line| !line.is_empty());
     let mut text = format!("  {name}: {}", lines.next().unwrap_or_default());
     for line in lines {
         text.push_str("\n    ");

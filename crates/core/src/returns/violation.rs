@@ -83,12 +83,7 @@ pub struct Violation {
 impl Violation {
     /// A failed check.
     pub fn new(check: Check, message: impl Into<String>) -> Self {
-        Self {
-            check,
-            code: Code::ValidationFailed,
-            message: message.into(),
-            hint: None,
-        }
+        Self { check, code: Code::ValidationFailed, message: message.into(), hint: None }
     }
 
     /// Says what to do.

@@ -56,19 +56,13 @@ fn disk(path: &str) -> Fact {
 
 fn check(value: &Value) -> Result<Return, Violation> {
     let session_id = &SessionId::new(SESSION);
-    let expect = Expectation {
-        session_id,
-        schema: None,
-    };
+    let expect = Expectation { session_id, schema: None };
     legation_core::returns::check(value, &expect, &disk)
 }
 
 fn check_text(output: &str) -> Result<Return, Violation> {
     let session_id = &SessionId::new(SESSION);
-    let expect = Expectation {
-        session_id,
-        schema: None,
-    };
+    let expect = Expectation { session_id, schema: None };
     legation_core::returns::check_text(output, &expect, &disk)
 }
 

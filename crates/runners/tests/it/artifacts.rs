@@ -1,7 +1,4 @@
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that panics has failed, which is what it is for"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,12 +14,7 @@ use tempfile::TempDir;
 fn disk() -> TempDir {
     let root = TempDir::new().unwrap();
     let at = |path: &str| root.path().join(path);
-    for folder in [
-        "ws/src/deep",
-        "ws/hollow/inner",
-        "ws/empty-file-in",
-        "outside",
-    ] {
+    for folder in ["ws/src/deep", "ws/hollow/inner", "ws/empty-file-in", "outside"] {
         fs::create_dir_all(at(folder)).unwrap();
     }
     for (path, text) in [
@@ -96,10 +88,8 @@ fn the_disk_answers_for_every_kind_of_path() {
         "hollow/link",
         "socket",
     ];
-    let told: String = paths
-        .iter()
-        .map(|path| format!("{path}: {:?}\n", files.look(path)))
-        .collect();
+    let told: String =
+        paths.iter().map(|path| format!("{path}: {:?}\n", files.look(path))).collect();
     expect![[r#"
         out.txt: Present
         empty.txt: Empty
@@ -165,9 +155,6 @@ fn a_search_for_a_file_gives_up_after_so_many_entries() {
 fn a_workspace_is_a_folder_that_exists() {
     let root = disk();
     for path in ["missing", "ws/out.txt"] {
-        assert!(
-            WorkspaceFiles::new(&root.path().join(path)).is_err(),
-            "{path}"
-        );
+        assert!(WorkspaceFiles::new(&root.path().join(path)).is_err(), "{path}");
     }
 }

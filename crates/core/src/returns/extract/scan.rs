@@ -96,11 +96,7 @@ impl<'a> Scan<'a> {
     fn open(&mut self, closing: u8) -> Next {
         self.is_under_way |= !self.owed.is_empty();
         self.owed.push(closing);
-        self.step(if closing == b'}' {
-            Next::KeyOrEnd
-        } else {
-            Next::ValueOrEnd
-        })
+        self.step(if closing == b'}' { Next::KeyOrEnd } else { Next::ValueOrEnd })
     }
 
     fn close(&mut self) -> Next {
@@ -164,9 +160,6 @@ impl<'a> Scan<'a> {
     }
 
     fn broken<T>(&self, problem: &'static str) -> Result<T, Broken> {
-        Err(Broken {
-            at: self.at,
-            problem,
-        })
+        Err(Broken { at: self.at, problem })
     }
 }

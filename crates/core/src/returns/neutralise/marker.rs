@@ -55,14 +55,7 @@ const TAG_WORDS: [&str; 14] = [
 ];
 
 /// Tag names that mean something only as a whole.
-const TAG_NAMES: [&str; 6] = [
-    "s",
-    "start_of_turn",
-    "end_of_turn",
-    "start_of_image",
-    "bos",
-    "eos",
-];
+const TAG_NAMES: [&str; 6] = ["s", "start_of_turn", "end_of_turn", "start_of_image", "bos", "eos"];
 
 /// First words of names in square brackets.
 const BRACKET_WORDS: [&str; 10] = [
@@ -110,14 +103,9 @@ pub(super) fn role_colon(line: &str) -> Option<usize> {
     }
     let after = after.trim_start_matches(FILLER);
     let (utterance, later) = word(after);
-    let after = if is_one_of(utterance, &UTTERANCES) {
-        later.trim_start_matches(FILLER)
-    } else {
-        after
-    };
-    after
-        .starts_with([':', '：'])
-        .then(|| line.len() - after.len())
+    let after =
+        if is_one_of(utterance, &UTTERANCES) { later.trim_start_matches(FILLER) } else { after };
+    after.starts_with([':', '：']).then(|| line.len() - after.len())
 }
 
 /// Emphasis and blanks between a role and its colon: `**System** :`.
@@ -125,9 +113,7 @@ const FILLER: [char; 11] = [' ', '\t', '*', '_', '`', '"', '\'', ')', ']', '>', 
 
 /// The letters that the text begins with, and what follows them.
 fn word(text: &str) -> (&str, &str) {
-    let end = text
-        .find(|c: char| !c.is_alphanumeric())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     text.split_at_checked(end).unwrap_or_default()
 }
 
@@ -137,16 +123,11 @@ fn name(rest: &str) -> (&str, &str) {
     let rest = skip_blanks(rest.strip_prefix('/').unwrap_or(rest));
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let bytes = rest.as_bytes().iter().take(MAX_NAME_BYTES);
-    rest.split_at_checked(bytes.take_while(|b| is_part(b)).count())
-        .unwrap_or_default()
+    rest.split_at_checked(bytes.take_while(|b| is_part(b)).count()).unwrap_or_default()
 }
 
 fn skip_blanks(text: &str) -> &str {
-    let blanks = text
-        .bytes()
-        .take(MAX_BLANKS)
-        .take_while(|b| matches!(b, b' ' | b'\t'))
-        .count();
+    let blanks = text.bytes().take(MAX_BLANKS).take_while(|b| matches!(b, b' ' | b'\t')).count();
     text.get(blanks..).unwrap_or_default()
 }
 

@@ -188,9 +188,7 @@ fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn name_of(outcome: &Result<Return, Violation>) -> &'static str {
-    outcome
-        .as_ref()
-        .map_or_else(|violation| violation.check.as_str(), |_| "valid")
+    outcome.as_ref().map_or_else(|violation| violation.check.as_str(), |_| "valid")
 }
 
 #[test]
@@ -201,11 +199,7 @@ fn the_first_check_that_fails_is_named() {
         let outcome = check(&value);
         assert_eq!(name_of(&outcome), expected, "{changes}: {outcome:?}");
         assert_eq!(outcome, check_text(&value.to_string()), "{changes}");
-        assert_eq!(
-            outcome,
-            check_text(&format!("Done:\n```json\n{value:#}\n```\n")),
-            "{changes}"
-        );
+        assert_eq!(outcome, check_text(&format!("Done:\n```json\n{value:#}\n```\n")), "{changes}");
         count += 1;
     }
     assert!(count >= 120, "{count} cases");
@@ -216,15 +210,9 @@ fn every_failure_has_the_code_a_place_and_advice() {
     for (changes, expected) in cases().filter(|(_, expected)| *expected != "valid") {
         let violation = check(&changed(changes)).unwrap_err();
         assert_eq!(violation.code, Code::ValidationFailed, "{changes}");
-        assert!(
-            violation.message.contains('`'),
-            "{changes}: {expected}: {violation}"
-        );
+        assert!(violation.message.contains('`'), "{changes}: {expected}: {violation}");
         assert!(violation.hint.is_some(), "{changes}: {violation}");
-        assert!(
-            !violation.message.contains(char::is_control),
-            "{changes}: {violation}"
-        );
+        assert!(!violation.message.contains(char::is_control), "{changes}: {violation}");
     }
 }
 
@@ -309,21 +297,11 @@ fn messages_say_what_is_wrong_and_where() {
 
 #[test]
 fn what_is_not_an_object_fails_the_first_check() {
-    for value in [
-        json!([1]),
-        json!("x"),
-        json!(1),
-        json!(null),
-        json!(true),
-        json!([good()]),
-    ] {
+    for value in [json!([1]), json!("x"), json!(1), json!(null), json!(true), json!([good()])] {
         let violation = check(&value).unwrap_err();
         assert_eq!(violation.check, Check::Json);
         assert_eq!(violation.message, "Return is not valid JSON");
-        assert_eq!(
-            check_text(&value.to_string()).unwrap_err().check,
-            Check::Json
-        );
+        assert_eq!(check_text(&value.to_string()).unwrap_err().check, Check::Json);
     }
 }
 
@@ -354,10 +332,7 @@ fn lengths_are_counted_in_characters_and_limits_are_inclusive() {
         let outcome = check(&text(max + 1));
         assert_eq!(name_of(&outcome), expected, "{pointer}");
         let message = outcome.unwrap_err().message;
-        assert!(
-            message.contains(&format!("{} characters; at most {max}", max + 1)),
-            "{message}"
-        );
+        assert!(message.contains(&format!("{} characters; at most {max}", max + 1)), "{message}");
     }
     let lists = [
         ("/artifacts", MAX_ARTIFACTS, "artifacts"),
@@ -374,12 +349,7 @@ fn lengths_are_counted_in_characters_and_limits_are_inclusive() {
         assert_eq!(name_of(&check(&list(max))), "valid", "{pointer}");
         let outcome = check(&list(max + 1));
         assert_eq!(name_of(&outcome), expected, "{pointer}");
-        assert!(
-            outcome
-                .unwrap_err()
-                .message
-                .contains(&format!("at most {max} are allowed"))
-        );
+        assert!(outcome.unwrap_err().message.contains(&format!("at most {max} are allowed")));
     }
 }
 
@@ -446,20 +416,14 @@ fn what_a_child_says_of_its_place_is_replaced_by_what_is_known() {
     let attested = check(&forged).unwrap().attested(known());
     assert_eq!(attested.metadata.delegation_depth, 1);
     assert_eq!(attested.metadata.agent_type, AgentId::new("maker"));
-    assert_eq!(
-        attested.metadata.delegation_path,
-        ["user", "maker"].map(AgentId::new)
-    );
+    assert_eq!(attested.metadata.delegation_path, ["user", "maker"].map(AgentId::new));
     assert_eq!(attested.metadata.duration_seconds, Some(1.5));
 }
 
 #[test]
 fn a_path_without_agents_is_at_depth_zero() {
     let nobody = Metadata::known(SESSION.into(), &[], None);
-    assert_eq!(
-        (nobody.delegation_depth, nobody.agent_type.as_str()),
-        (0, "")
-    );
+    assert_eq!((nobody.delegation_depth, nobody.agent_type.as_str()), (0, ""));
 }
 
 #[test]

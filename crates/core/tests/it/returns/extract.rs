@@ -49,10 +49,8 @@ fn the_return_is_the_last_object_that_stands_on_its_own() {
         "{\"status\": [1, 2, ...], \"n\": 1}\n{\"status\":\"a\"}",
         "{'status': 'python'} {\"status\":\"a\"}",
     ];
-    let told: String = cases
-        .iter()
-        .map(|output| format!("{output:?}\n  {}\n", found(output)))
-        .collect();
+    let told: String =
+        cases.iter().map(|output| format!("{output:?}\n  {}\n", found(output))).collect();
     expect![[r#"
         "{\"status\":\"a\"}"
           {"status":"a"}
@@ -143,10 +141,8 @@ fn what_is_not_an_object_of_its_own_is_no_return() {
         "{\"status\":1e999}",
         "text\n{\"status\":\n -}",
     ];
-    let told: String = cases
-        .iter()
-        .map(|output| format!("{output:?}\n  {}\n", found(output)))
-        .collect();
+    let told: String =
+        cases.iter().map(|output| format!("{output:?}\n  {}\n", found(output))).collect();
     expect![[r#"
         ""
           there is no JSON object in the output

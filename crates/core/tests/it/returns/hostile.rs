@@ -18,11 +18,7 @@ fn check_of(unit: &str, bytes: usize) -> String {
 #[test]
 fn a_megabyte_of_openings_is_an_ordinary_error() {
     for unit in ["{", "{\"a\":", "[", "{\""] {
-        assert_eq!(
-            check_of(unit, MB),
-            "json: Return is not valid JSON",
-            "{unit:?}"
-        );
+        assert_eq!(check_of(unit, MB), "json: Return is not valid JSON", "{unit:?}");
     }
 }
 
@@ -58,40 +54,24 @@ fn openings_of_every_kind_are_an_ordinary_error() {
         "{\"\n",
     ];
     for unit in units {
-        assert_eq!(
-            check_of(unit, LARGE),
-            "json: Return is not valid JSON",
-            "{unit:?}"
-        );
+        assert_eq!(check_of(unit, LARGE), "json: Return is not valid JSON", "{unit:?}");
     }
 }
 
 #[test]
 fn many_small_objects_is_an_ordinary_error() {
     for unit in ["{}", "{\"a\":1}", "{\"a\":{\"b\":[]}} "] {
-        assert_eq!(
-            check_of(unit, LARGE),
-            "required: `status` is missing",
-            "{unit:?}"
-        );
+        assert_eq!(check_of(unit, LARGE), "required: `status` is missing", "{unit:?}");
     }
 }
 
 #[test]
 fn a_line_of_ten_megabytes_before_the_return_is_passed_over() {
-    for (filler, bytes) in [
-        ("x", 10 * MB),
-        ("é{", LARGE),
-        ("{\"a\":x", LARGE),
-        ("[]", LARGE),
-        ("{}", LARGE),
-    ] {
+    for (filler, bytes) in
+        [("x", 10 * MB), ("é{", LARGE), ("{\"a\":x", LARGE), ("[]", LARGE), ("{}", LARGE)]
+    {
         let output = format!("{}\n{}", filler.repeat(bytes / filler.len()), good());
-        assert_eq!(
-            extract(&output).map(|found| found.value),
-            Ok(good()),
-            "{filler:?}"
-        );
+        assert_eq!(extract(&output).map(|found| found.value), Ok(good()), "{filler:?}");
     }
 }
 
@@ -123,23 +103,14 @@ fn a_return_of_more_than_a_mebibyte_is_refused_and_one_byte_less_is_not() {
     assert!(check_text(&frame(fill).to_string()).is_ok());
     assert!(super::check(&frame(fill)).is_ok());
     let too_large = "the return has 1048577 bytes; at most 1048576 are allowed";
-    assert_eq!(
-        check_text(&frame(fill + 1).to_string())
-            .unwrap_err()
-            .message,
-        too_large
-    );
-    assert_eq!(
-        super::check(&frame(fill + 1)).unwrap_err().message,
-        too_large
-    );
+    assert_eq!(check_text(&frame(fill + 1).to_string()).unwrap_err().message, too_large);
+    assert_eq!(super::check(&frame(fill + 1)).unwrap_err().message, too_large);
 }
 
 #[test]
 fn neutralising_takes_one_pass() {
-    let units = [
-        "<", "[", "<|", "\n", "\nSystem", "[ ", "< ", "*", "System ", "\u{200b}", "\u{1b}",
-    ];
+    let units =
+        ["<", "[", "<|", "\n", "\nSystem", "[ ", "< ", "*", "System ", "\u{200b}", "\u{1b}"];
     for unit in units {
         let text = unit.repeat(LARGE / unit.len());
         let made = neutralise(&text);

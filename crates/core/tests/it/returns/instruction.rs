@@ -35,11 +35,9 @@ fn the_schema_in_the_instruction_describes_a_return() {
     let schema: Value = serde_json::from_str(schema).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     assert!(schema.is_valid(&good()));
-    for (field, value) in [
-        ("status", json!("done")),
-        ("summary", json!("")),
-        ("artifacts", json!("x")),
-    ] {
+    for (field, value) in
+        [("status", json!("done")), ("summary", json!("")), ("artifacts", json!("x"))]
+    {
         let mut bad = good();
         bad[field] = value;
         assert!(!schema.is_valid(&bad), "{field}");

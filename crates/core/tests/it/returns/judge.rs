@@ -20,19 +20,13 @@ fn claim(artifacts: &[(&str, &str)]) -> Return {
 }
 
 fn changed(files: &[&str]) -> Receipt {
-    Receipt {
-        files_changed: files.iter().map(ToString::to_string).collect(),
-        ..Receipt::default()
-    }
+    Receipt { files_changed: files.iter().map(ToString::to_string).collect(), ..Receipt::default() }
 }
 
 /// The verdict in words.
 fn verdict(claim: &Return, receipt: &Receipt, operation: Option<Operation>) -> String {
     let judgement = judge(claim, receipt, operation);
-    let mut text = format!(
-        "{:?}, evidence {:?}\n",
-        judgement.status, judgement.evidence
-    );
+    let mut text = format!("{:?}, evidence {:?}\n", judgement.status, judgement.evidence);
     for doubt in judgement.doubts {
         text.push_str(&format!("  {doubt}\n"));
     }
@@ -51,11 +45,7 @@ fn a_claim_that_was_seen_stands() {
 
 #[test]
 fn artifacts_that_did_not_change_make_it_partial() {
-    let claim = claim(&[
-        ("implementation", "a"),
-        ("implementation", "b"),
-        ("test", "src"),
-    ]);
+    let claim = claim(&[("implementation", "a"), ("implementation", "b"), ("test", "src")]);
     let receipt = changed(&["b", "srcs/x", "src.rs", "a.rs"]);
     expect![[r#"
         Partial, evidence Seen
@@ -69,36 +59,20 @@ fn reports_and_references_may_be_unchanged() {
     let claim = claim(&[("report", "old.md"), ("Reference", "docs/api.md")]);
     let mut receipt = changed(&[]);
     receipt.tool_calls.insert("read".to_owned(), 3);
-    assert_eq!(
-        verdict(&claim, &receipt, Some(Operation::Implement)),
-        "Completed, evidence Seen\n"
-    );
+    assert_eq!(verdict(&claim, &receipt, Some(Operation::Implement)), "Completed, evidence Seen\n");
 }
 
 #[test]
 fn failed_verification_a_cut_stream_and_open_grandchildren_make_it_partial() {
-    let verify = [
-        ("cargo build", Some(0)),
-        ("cargo test", Some(101)),
-        ("./slow", None),
-    ];
+    let verify = [("cargo build", Some(0)), ("cargo test", Some(101)), ("./slow", None)];
     let receipt = Receipt {
         verify: verify
-            .map(|(command, exit_code)| Verification {
-                command: command.to_owned(),
-                exit_code,
-            })
+            .map(|(command, exit_code)| Verification { command: command.to_owned(), exit_code })
             .to_vec(),
         truncated: true,
         grandchildren: vec![
-            Grandchild {
-                delegation_id: "del-1".into(),
-                ended: Some("failed".to_owned()),
-            },
-            Grandchild {
-                delegation_id: "del-2".into(),
-                ended: None,
-            },
+            Grandchild { delegation_id: "del-1".into(), ended: Some("failed".to_owned()) },
+            Grandchild { delegation_id: "del-2".into(), ended: None },
         ],
         ..changed(&["x"])
     };
@@ -130,18 +104,9 @@ fn doing_nothing_counts_against_making_only() {
 fn a_tool_call_a_file_a_commit_or_a_delegation_is_evidence() {
     let mut called = Receipt::default();
     called.tool_calls.insert("read".to_owned(), 1);
-    let committed = Receipt {
-        commits: vec!["abc".to_owned()],
-        ..Receipt::default()
-    };
-    let below = Grandchild {
-        delegation_id: "del-1".into(),
-        ended: Some("completed".to_owned()),
-    };
-    let delegated = Receipt {
-        grandchildren: vec![below],
-        ..Receipt::default()
-    };
+    let committed = Receipt { commits: vec!["abc".to_owned()], ..Receipt::default() };
+    let below = Grandchild { delegation_id: "del-1".into(), ended: Some("completed".to_owned()) };
+    let delegated = Receipt { grandchildren: vec![below], ..Receipt::default() };
     for receipt in [called, committed, delegated, changed(&["x"])] {
         let judgement = judge(&claim(&[]), &receipt, Some(Operation::Implement));
         assert_eq!(
@@ -151,17 +116,12 @@ fn a_tool_call_a_file_a_commit_or_a_delegation_is_evidence() {
     }
     let mut counted_zero = Receipt::default();
     counted_zero.tool_calls.insert("read".to_owned(), 0);
-    assert_eq!(
-        judge(&claim(&[]), &counted_zero, None).evidence,
-        Evidence::None
-    );
+    assert_eq!(judge(&claim(&[]), &counted_zero, None).evidence, Evidence::None);
 }
 
 #[test]
 fn a_long_list_of_doubts_is_counted() {
-    let artifacts: Vec<_> = ["a", "b", "c", "d", "e", "f", "g"]
-        .map(|path| ("code", path))
-        .to_vec();
+    let artifacts: Vec<_> = ["a", "b", "c", "d", "e", "f", "g"].map(|path| ("code", path)).to_vec();
     expect![[r#"
         Partial, evidence None
           claimed artifacts do not differ from the base: "a", "b", "c", "d", "e" and 2 more
@@ -172,10 +132,7 @@ fn a_long_list_of_doubts_is_counted() {
 #[test]
 fn the_verdict_is_written_into_return_and_receipt() {
     let claim = claim(&[("code", "a")]);
-    let receipt = Receipt {
-        truncated: true,
-        ..changed(&["b"])
-    };
+    let receipt = Receipt { truncated: true, ..changed(&["b"]) };
     let (returned, receipt) = settle(claim, receipt, None);
     let told = serde_json::to_string_pretty(&(
         returned.status,
@@ -209,38 +166,23 @@ fn the_verdict_is_written_into_return_and_receipt() {
           ]
         ]"#]].assert_eq(&told.unwrap());
     // What was judged once is a valid return and stays as it is.
-    assert_eq!(
-        check(&serde_json::to_value(&returned).unwrap()),
-        Ok(returned.clone())
-    );
+    assert_eq!(check(&serde_json::to_value(&returned).unwrap()), Ok(returned.clone()));
     assert_eq!(settle(returned.clone(), receipt, None).0, returned);
 }
 
 #[test]
 fn each_doubt_becomes_an_error_that_can_be_mended() {
     let receipt = Receipt {
-        verify: vec![Verification {
-            command: "make".to_owned(),
-            exit_code: Some(2),
-        }],
-        grandchildren: vec![Grandchild {
-            delegation_id: "del-9".into(),
-            ended: None,
-        }],
+        verify: vec![Verification { command: "make".to_owned(), exit_code: Some(2) }],
+        grandchildren: vec![Grandchild { delegation_id: "del-9".into(), ended: None }],
         ..Receipt::default()
     };
     let (returned, _) = settle(claim(&[]), receipt, Some(Operation::Implement));
-    let told: Vec<_> = returned
-        .errors
-        .iter()
-        .map(|error| (error.kind.as_str(), error.code.as_deref()))
-        .collect();
+    let told: Vec<_> =
+        returned.errors.iter().map(|error| (error.kind.as_str(), error.code.as_deref())).collect();
     assert_eq!(
         told,
-        [
-            ("verification_failed", Some("BUILD_ERROR")),
-            ("unreturned_delegation", Some("CONFLICT"))
-        ]
+        [("verification_failed", Some("BUILD_ERROR")), ("unreturned_delegation", Some("CONFLICT"))]
     );
     let (idle, _) = settle(claim(&[]), Receipt::default(), Some(Operation::Implement));
     assert_eq!(idle.errors.first().unwrap().kind, "no_evidence");

@@ -19,12 +19,7 @@ fn made(stop: &Stop<'_>, found: &[&str]) -> Return {
 
 #[test]
 fn a_timeout_is_partial_and_says_how_to_resume() {
-    let returned = made(
-        &Stop::TimedOut {
-            after_ms: 3_600_000,
-        },
-        &["half.txt"],
-    );
+    let returned = made(&Stop::TimedOut { after_ms: 3_600_000 }, &["half.txt"]);
     expect![[r#"
         {
           "status": "partial",
@@ -60,22 +55,13 @@ fn a_timeout_is_partial_and_says_how_to_resume() {
 
 #[test]
 fn a_timeout_is_partial_even_with_nothing_to_show() {
-    assert_eq!(
-        made(&Stop::TimedOut { after_ms: 1 }, &[]).status,
-        ReturnStatus::Partial
-    );
+    assert_eq!(made(&Stop::TimedOut { after_ms: 1 }, &[]).status, ReturnStatus::Partial);
 }
 
 #[test]
 fn seconds_have_the_decimals_they_need() {
-    let spans = [
-        (0, "0s"),
-        (1, "0.001s"),
-        (50, "0.05s"),
-        (999, "0.999s"),
-        (1_000, "1s"),
-        (2_500, "2.5s"),
-    ];
+    let spans =
+        [(0, "0s"), (1, "0.001s"), (50, "0.05s"), (999, "0.999s"), (1_000, "1s"), (2_500, "2.5s")];
     for (after_ms, expected) in spans {
         let summary = made(&Stop::TimedOut { after_ms }, &[]).summary;
         assert_eq!(summary, format!("Operation timed out after {expected}"));
@@ -91,45 +77,24 @@ fn every_end_without_a_return_has_a_valid_one_made_for_it() {
         Stop::TimedOut { after_ms: 2_000 },
         Stop::Stalled { after_ms: 120_000 },
         Stop::Cancelled { reason: None },
-        Stop::Cancelled {
-            reason: Some(" enough "),
-        },
-        Stop::Cancelled {
-            reason: Some(&long),
-        },
+        Stop::Cancelled { reason: Some(" enough ") },
+        Stop::Cancelled { reason: Some(&long) },
         Stop::Lost,
-        Stop::Budget(Ceiling::Tokens {
-            used: 210_000,
-            ceiling: 200_000,
-        }),
-        Stop::Budget(Ceiling::Cost {
-            used: cents(60),
-            ceiling: cents(50),
-        }),
+        Stop::Budget(Ceiling::Tokens { used: 210_000, ceiling: 200_000 }),
+        Stop::Budget(Ceiling::Cost { used: cents(60), ceiling: cents(50) }),
         Stop::Invalid(&violation),
         Stop::NoReturn { exit_code: Some(0) },
         Stop::NoReturn { exit_code: Some(7) },
         Stop::NoReturn { exit_code: None },
-        Stop::NotStarted {
-            code: Code::ToolUnavailable,
-            why: "`codex` is not installed",
-        },
-        Stop::NotStarted {
-            code: Code::WorkspaceFailed,
-            why: &long,
-        },
+        Stop::NotStarted { code: Code::ToolUnavailable, why: "`codex` is not installed" },
+        Stop::NotStarted { code: Code::WorkspaceFailed, why: &long },
     ];
     let mut told = String::new();
     for stop in &stops {
         for found in [&[][..], &["half.txt"]] {
             let returned = made(stop, found);
-            assert_eq!(
-                check(&serde_json::to_value(&returned).unwrap()),
-                Ok(returned.clone())
-            );
-            let [error] = returned.errors.as_slice() else {
-                panic!("{stop:?}")
-            };
+            assert_eq!(check(&serde_json::to_value(&returned).unwrap()), Ok(returned.clone()));
+            let [error] = returned.errors.as_slice() else { panic!("{stop:?}") };
             let code = error.code.as_deref().unwrap_or("-");
             let line = format!(
                 "{:?} [{}] {} | {} {code}: {} | {}",
@@ -204,10 +169,8 @@ fn a_failure_says_what_to_do_or_what_stands_in_the_way() {
         vec![hostile],
         vec![],
     ];
-    let told: String = cases
-        .iter()
-        .map(|errors| format!("{}\n", failure_sentence(errors)))
-        .collect();
+    let told: String =
+        cases.iter().map(|errors| format!("{}\n", failure_sentence(errors))).collect();
     expect![[r#"
         Task failed but is recoverable. Try again in a minute.
         Task failed but is recoverable. Try again in a minute.

@@ -2,10 +2,8 @@ use legation_core::returns::{Measures, Verification, measured_quality};
 use proptest::prelude::*;
 
 fn verified(exits: &[i32]) -> Vec<Verification> {
-    let run = |exit: &i32| Verification {
-        command: "cargo test".to_owned(),
-        exit_code: Some(*exit),
-    };
+    let run =
+        |exit: &i32| Verification { command: "cargo test".to_owned(), exit_code: Some(*exit) };
     exits.iter().map(run).collect()
 }
 
@@ -27,26 +25,15 @@ fn quality_is_the_mean_of_the_parts_that_are_known() {
     ];
     for (exits, artifacts_verified, artifacts_claimed, reviews, expected) in cases {
         let verify = &verified(exits);
-        let measures = Measures {
-            verify,
-            artifacts_claimed,
-            artifacts_verified,
-            reviews,
-        };
+        let measures = Measures { verify, artifacts_claimed, artifacts_verified, reviews };
         assert_eq!(measured_quality(&measures), expected, "{measures:?}");
     }
 }
 
 #[test]
 fn a_verification_that_was_stopped_has_not_passed() {
-    let verify = &[Verification {
-        command: "make".to_owned(),
-        exit_code: None,
-    }];
-    let measures = Measures {
-        verify,
-        ..Measures::default()
-    };
+    let verify = &[Verification { command: "make".to_owned(), exit_code: None }];
+    let measures = Measures { verify, ..Measures::default() };
     assert_eq!(measured_quality(&measures), Some(0));
 }
 

@@ -13,10 +13,7 @@ fn under(schema: &Value, data: Value) -> String {
 }
 
 fn outcome(schema: &CompiledSchema, value: &Value) -> String {
-    let expect = Expectation {
-        session_id: &SESSION.into(),
-        schema: Some(schema),
-    };
+    let expect = Expectation { session_id: &SESSION.into(), schema: Some(schema) };
     told(legation_core::returns::check(value, &expect, &disk))
 }
 
@@ -47,9 +44,7 @@ fn data_has_to_match_the_schema() {
         json!([]),
         json!({"decision": "x".repeat(2_000)}),
     ];
-    let told: String = data
-        .map(|data| format!("{}\n", under(&schema, data)))
-        .concat();
+    let told: String = data.map(|data| format!("{}\n", under(&schema, data))).concat();
     expect![[r#"
         valid
         valid
@@ -101,12 +96,7 @@ fn other_checks_come_before_the_schema() {
 fn a_schema_that_cannot_be_used_says_why() {
     let deep = (0..200).fold(json!({}), |inner, _| json!({"properties": {"a": inner}}));
     let chain: Value = (0..300)
-        .map(|n| {
-            (
-                format!("d{n}"),
-                json!({"$ref": format!("#/$defs/d{}", n + 1)}),
-            )
-        })
+        .map(|n| (format!("d{n}"), json!({"$ref": format!("#/$defs/d{}", n + 1)})))
         .collect();
     let doubling: Value = (0..40)
         .map(|n| {
