@@ -1,3 +1,5 @@
 //! Terminal sessions: what a user types and what comes back.
 
+#![cfg(test)]
+
 mod session;

@@ -1,3 +1,6 @@
 //! Stories about the rules: data in, text out.
 
+#![cfg(test)]
+
+mod config;
 mod money;
