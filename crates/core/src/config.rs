@@ -21,6 +21,7 @@ mod tighten;
 mod value;
 mod version;
 
+pub use check::near_key;
 pub use environment::{RESERVED_NAMES, SHORT_NAMES, environment};
 pub use keys::{KEYS, Key, Node, at, names_in};
 pub use kind::{Kind, MAX_CHARS, MAX_ITEMS};

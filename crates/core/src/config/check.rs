@@ -69,7 +69,7 @@ impl Walk<'_> {
             match keys::at(&path) {
                 Node::Key(key) => self.key(key, path, value),
                 Node::Section => self.section(&path, value),
-                Node::Unknown => self.unknown(&path, name),
+                Node::Unknown => self.unknown(&path, proposal),
             }
         }
     }
@@ -126,7 +126,10 @@ impl Walk<'_> {
         }
         for name in fields.keys() {
             if GRANT_FIELDS.iter().all(|(known, _)| known != name) {
-                self.unknown(&path.child(name), name);
+                self.unknown(&path.child(name), |section, name| {
+                    let near = nearest(name, GRANT_FIELDS.map(|(field, _)| field));
+                    near.map(|field| section.child(field).to_string())
+                });
             }
         }
         is_sound
@@ -158,12 +161,13 @@ impl Walk<'_> {
         });
     }
 
-    fn unknown(&mut self, path: &KeyPath, name: &str) {
+    fn unknown(&mut self, path: &KeyPath, proposal: impl Fn(&KeyPath, &str) -> Option<String>) {
         if self.found.warnings.len() >= MAX_LISTED {
             self.warnings_left_out += 1;
             return;
         }
         let section = path.parent().unwrap_or_default();
+        let name = path.parts().last().unwrap_or_default();
         let place = self.layer.place(path);
         let nearest = proposal(&section, name);
         let key = section.child(&shortened(name));
@@ -174,6 +178,10 @@ impl Walk<'_> {
     }
 
     fn finish(mut self) -> Checked {
+        // In the order of the file, which is how a user goes through it.
+        let found = &mut self.found;
+        found.problems.sort_by_key(|problem| problem.place.line);
+        found.warnings.sort_by_key(|warning| warning.place.line);
         let place = Place {
             name: None,
             line: None,
@@ -200,16 +208,31 @@ impl Walk<'_> {
     }
 }
 
-/// The key that was probably meant: a similar name beside it, else the same name elsewhere.
-fn proposal(section: &KeyPath, name: &str) -> Option<String> {
-    let beside = match keys::at(section) {
-        Node::Section => keys::names_in(section),
-        Node::Key(_) | Node::Unknown => GRANT_FIELDS.map(|(field, _)| field).to_vec(),
-    };
-    if let Some(name) = nearest(name, beside) {
-        return Some(section.child(name).to_string());
+/// The key that was probably meant by one that does not exist.
+pub fn near_key(path: &KeyPath) -> Option<String> {
+    let mut known = KeyPath::default();
+    // The first part that is unknown is the one that is misspelt.
+    for part in path.parts() {
+        let next = known.child(part);
+        if keys::at(&next) == Node::Unknown {
+            return proposal(&known, part);
+        }
+        known = next;
     }
-    let mut keys = KEYS.iter().filter(|key| !key.is_family());
-    let elsewhere = keys.find(|key| key.parts().next_back() == Some(name));
-    elsewhere.map(|key| key.path.to_owned())
+    None
+}
+
+/// The key that was probably meant: a similar name beside it, else one elsewhere.
+fn proposal(section: &KeyPath, name: &str) -> Option<String> {
+    if section.is_root() && name == "delegation" {
+        return Some("its keys, at the top level of this file".to_owned());
+    }
+    if let Some(beside) = nearest(name, keys::names_in(section)) {
+        return Some(section.child(beside).to_string());
+    }
+    let last_part = |key: &Key| key.parts().next_back().unwrap_or_default();
+    let keys = KEYS.iter().filter(|key| !key.is_family());
+    let near = nearest(name, keys.clone().map(last_part))?;
+    let mut elsewhere = keys.filter(|key| last_part(key) == near);
+    elsewhere.next().map(|key| key.path.to_owned())
 }

@@ -22,11 +22,14 @@ impl std::error::Error for Problem {}
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.key.is_root() {
-            write!(f, "{}: {}", self.place, self.fault)
-        } else {
-            write!(f, "{}: {} {}", self.place, self.key, self.fault)
+        write!(f, "{}: ", self.place)?;
+        let is_sentence = matches!(self.fault, Fault::Unreadable { .. } | Fault::More { .. });
+        match (self.key.is_root(), is_sentence) {
+            (true, true) => {}
+            (true, false) => f.write_str("the configuration ")?,
+            (false, _) => write!(f, "{} ", self.key)?,
         }
+        self.fault.fmt(f)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use expect_test::expect;
 use legation_core::config::Config;
-use legation_core::config::{Layer, Mode, Origin, Place, Remark, Warning, config_version, merge};
+use legation_core::config::{
+    Layer, Mode, Origin, Place, Remark, Warning, config_version, merge, near_key,
+};
 use serde_json::json;
 
 use super::{lines, path, project, shown, told};
@@ -131,12 +133,16 @@ fn unknown_keys_are_ignored_with_a_warning_that_names_the_nearest() {
         warning: .legation/config.toml:3: limits.max_total_tokens is not a known key and is ignored; did you mean limits.maxTotalTokens?
         warning: .legation/config.toml:4: limits.banana is not a known key and is ignored
         warning: .legation/config.toml:5: maxRetries is not a known key and is ignored; did you mean recovery.maxRetries?
-        warning: .legation/config.toml:6: limit is not a known key and is ignored; did you mean limits?
-        warning: .legation/config.toml:8: "a\nb" is not a known key and is ignored
+        warning: .legation/config.toml:6: max_depht is not a known key and is ignored; did you mean limits.maxDepth?
+        warning: .legation/config.toml:7: delegation is not a known key and is ignored; did you mean its keys, at the top level of this file?
+        warning: .legation/config.toml:9: limit is not a known key and is ignored; did you mean limits?
+        warning: .legation/config.toml:11: "a\nb" is not a known key and is ignored
     "#]]
     .assert_eq(&told(&[project(json!({
         "limits": {"maxDepht": 2, "max_total_tokens": 5, "banana": {"deep": [1]}},
         "maxRetries": 1,
+        "max_depht": 1,
+        "delegation": {"limits": {}},
         "limit": {"maxDepth": 1},
         "a\nb": 1,
     }))]));
@@ -150,7 +156,7 @@ fn a_layer_that_is_no_section_at_all_is_refused() {
         assert!(problems[0].key.is_root());
     }
     expect![[r#"
-        session: takes a section with keys, not a list of 0
+        session: the configuration takes a section with keys, not a list of 0
     "#]]
     .assert_eq(&told(&[Layer::new(Origin::Session, json!([]))]));
 }
@@ -288,4 +294,20 @@ fn what_a_reader_found_odd_is_passed_on() {
         warning: claude.config.js: not read: later
     "#]]
     .assert_eq(&told(&[layer]));
+}
+
+#[test]
+fn a_key_that_does_not_exist_is_met_with_the_nearest() {
+    for (key, near) in [
+        ("limits.maxDpth", Some("limits.maxDepth")),
+        ("limit.maxDepth", Some("limits")),
+        ("maxdepth", Some("limits.maxDepth")),
+        ("hints", None),
+        ("prices.m.inputs", Some("prices.m.input")),
+        ("limits.maxDepth.x", None),
+        ("banana", None),
+        ("limits.maxDepth", None),
+    ] {
+        assert_eq!(near_key(&path(key)).as_deref(), near, "{key}");
+    }
 }
