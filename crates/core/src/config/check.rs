@@ -15,7 +15,7 @@ use super::problem::{Fault, Problem, Remark, Warning};
 use super::value::{described, shortened};
 
 /// So many problems, and so many warnings, of one layer are listed; the rest is counted.
-const MAX_LISTED: usize = 50;
+pub(super) const MAX_LISTED: usize = 50;
 
 /// The fields of a grant; all are needed.
 const GRANT_FIELDS: [(&str, Kind); 4] = [

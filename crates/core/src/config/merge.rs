@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::check::check;
+use super::check::{MAX_LISTED, check};
 use super::keys::{KEYS, Key};
 use super::layer::{Layer, Origin, Place};
 use super::model::Config;
@@ -81,12 +81,7 @@ impl Effective {
             effective.lay(layer, checked.leaves);
         }
         problems.extend(effective.settle());
-        let halves = effective.half_prices().into_iter();
-        // A price with something else wrong in it is not also called incomplete.
-        let halves: Vec<_> = halves
-            .filter(|half| !problems.iter().any(|known| known.key.is_within(&half.key)))
-            .collect();
-        problems.extend(halves);
+        problems.append(&mut effective.half_prices(&problems));
         if problems.is_empty() {
             Ok(effective)
         } else {
@@ -166,28 +161,31 @@ impl Effective {
     }
 
     /// Models whose price lacks input or output: the missing half would be free of charge.
-    fn half_prices(&self) -> Vec<Problem> {
+    ///
+    /// A price with something else wrong in it is not also called incomplete.
+    fn half_prices(&self, known: &[Problem]) -> Vec<Problem> {
         let prices = KeyPath::of(["prices"]);
         let mut models: Vec<(KeyPath, &Place)> = Vec::new();
-        for (path, setting) in self
-            .settings
-            .iter()
-            .filter(|(key, _)| key.is_within(&prices))
-        {
+        for (path, setting) in self.settings.range(prices.clone()..) {
             let model = path.parent().unwrap_or_default();
-            if models.last().is_none_or(|(last, _)| *last != model) {
+            let is_new = models.last().is_none_or(|(last, _)| *last != model);
+            if is_new && path.is_within(&prices) {
                 models.push((model, &setting.place));
             }
         }
         let mut problems = Vec::new();
         for (model, place) in models {
-            for field in ["input", "output"] {
-                if !self.settings.contains_key(&model.child(field)) {
+            let lacks = |field: &&str| !self.settings.contains_key(&model.child(field));
+            for field in ["input", "output"].iter().filter(|field| lacks(field)) {
+                if problems.len() == MAX_LISTED {
+                    return problems;
+                }
+                if !known.iter().any(|problem| problem.key.is_within(&model)) {
                     problems.push(Problem {
                         place: place.clone(),
                         key: model.clone(),
                         fault: Fault::Missing {
-                            field: field.to_owned(),
+                            field: (*field).to_owned(),
                         },
                     });
                 }

@@ -182,6 +182,11 @@ fn a_flood_of_bad_keys_is_counted_not_listed() {
         problems[50].to_string(),
         "project: and 950 more problems like these"
     );
+
+    let half = |n| (format!("m{n}"), json!({"input": 1}));
+    let many: serde_json::Map<_, _> = (0..1_000).map(half).collect();
+    let problems = merge(&[Layer::new(Origin::Project, json!({"prices": many}))]).unwrap_err();
+    assert_eq!(problems.len(), 50);
 }
 
 #[test]
