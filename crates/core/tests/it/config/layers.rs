@@ -1,11 +1,14 @@
 //! What wins, what is said about it, and what is refused.
 
+use std::collections::BTreeMap;
+
 use expect_test::expect;
 use legation_core::config::Config;
 use legation_core::config::{
     Layer, Mode, Origin, Place, Remark, Warning, config_version, merge, near_key,
 };
-use serde_json::json;
+use legation_core::digest::hex;
+use serde_json::{Value, json};
 
 use super::{lines, path, project, shown, told};
 
@@ -281,6 +284,29 @@ fn the_version_follows_the_settings_and_nothing_else() {
     let version = config_version(&none);
     assert_eq!(version.len(), 12);
     assert!(version.bytes().all(|byte| byte.is_ascii_hexdigit()));
+}
+
+/// JSON without blanks, its keys in the order of the alphabet.
+fn sorted(value: &Value) -> String {
+    let parts = |parts: Vec<String>| parts.join(",");
+    match value {
+        Value::Object(fields) => {
+            let fields: BTreeMap<_, _> = fields.iter().collect();
+            let field = |(name, value): (&String, &Value)| format!("{name:?}:{}", sorted(value));
+            format!("{{{}}}", parts(fields.into_iter().map(field).collect()))
+        }
+        Value::Array(items) => format!("[{}]", parts(items.iter().map(sorted).collect())),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
+
+#[test]
+fn the_version_does_not_depend_on_the_order_of_fields() {
+    let prices =
+        json!({"prices": {"b": {"output": 2, "input": 1}, "a": {"input": 1, "output": 2}}});
+    let config = merge(&[project(prices)]).unwrap().config;
+    let text = sorted(&serde_json::to_value(&config).unwrap());
+    assert_eq!(config_version(&config), hex(&[&text], 12));
 }
 
 #[test]
