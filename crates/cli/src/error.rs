@@ -21,7 +21,7 @@ pub(crate) struct CommandError {
     code: Code,
     message: String,
     hint: Option<String>,
-    details: Value,
+    details: Box<Value>,
 }
 
 impl CommandError {
@@ -36,7 +36,7 @@ impl CommandError {
     }
 
     fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), hint: None, details: Value::Null }
+        Self { kind, code, message: message.into(), hint: None, details: Box::default() }
     }
 
     /// Says what to do next.
@@ -47,7 +47,7 @@ impl CommandError {
 
     /// Adds figures for programs.
     pub(crate) fn details(mut self, details: Value) -> Self {
-        self.details = details;
+        self.details = Box::new(details);
         self
     }
 

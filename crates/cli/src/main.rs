@@ -1,6 +1,7 @@
 //! `legation`: words on the screen. Every rule lives elsewhere.
 
 mod commands;
+mod config;
 mod error;
 mod output;
 

@@ -1,4 +1,7 @@
 //! Terminal sessions: what a user types and what comes back.
 
+#![cfg(test)]
+
 mod check_return;
+mod config;
 mod session;
