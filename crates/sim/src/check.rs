@@ -116,7 +116,9 @@ fn lineage(state: &State) -> Result<(), Broken> {
     hold(count, "the tree's count is bounded", || format!("{} in {limits:?}", state.count))?;
     for (no, attempt) in state.attempts.iter() {
         hold(attempt.depth <= limits.max_depth, "depth is bounded", || format!("{no:?}"))?;
-        let recursive = state.subtasks[attempt.subtask].habits.recursive;
+        // A retry with another agent brings that agent's habits.
+        let subtask = &state.subtasks[attempt.subtask];
+        let recursive = subtask.habits.recursive || subtask.agent != attempt.agent;
         let above = attempt.path.len().saturating_sub(1);
         let recurs = attempt.path.iter().take(above).skip(1).any(|step| *step == attempt.agent);
         hold(!recurs || recursive, "no cycle", || format!("{:?}", attempt.path))?;

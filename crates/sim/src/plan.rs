@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use legation_core::Code;
 use legation_core::agent::{ContextMode, Operation};
-use legation_core::config::{Limits, Pattern, Recovery};
+use legation_core::config::{Limits, Pattern, Recovery, Unmetered};
 use legation_core::ids::{AgentId, DelegationId, SubtaskId, TaskId};
 use legation_core::money::Usd;
 use legation_core::tree::command::{CallLimits, Caller, Delegate, Habits, Target};
@@ -34,6 +34,7 @@ pub(crate) fn settings(rng: &mut Rng) -> Settings {
         max_total_tokens: u64::from(tight(rng, 0..200_000, 20_000_000)),
         max_cost_usd: Usd::from_nanos(u64::from(tight(rng, 0..5_000, 500_000)) * 1_000_000),
         max_context_per_agent: u64::from(tight(rng, 5_000..100_000, 200_000)),
+        unmetered: if rng.bool() { Unmetered::Refuse } else { Unmetered::Time },
         subtask_timeout: u64::from(tight(rng, 1_000..60_000, 600_000)),
         delegation_timeout: u64::from(tight(rng, 1_000..100_000, 3_600_000)),
     };
@@ -66,6 +67,7 @@ fn habits(rng: &mut Rng) -> Habits {
     let classes = [Operation::Simple, Operation::Implement, Operation::Review];
     Habits {
         recursive: one_in(rng, 4),
+        unmetered: one_in(rng, 30),
         operation: maybe(rng, |rng| rng.choice(classes).unwrap_or(Operation::Simple)),
         timeout_ms: one_in(rng, 8).then(|| rng.u64(500..300_000)),
         max_retries: maybe(rng, |rng| rng.u32(0..3)),

@@ -16,7 +16,7 @@ use super::event::Caller;
 use super::ledger::{AccountNo, Amount};
 use super::rejection::Refusal;
 use super::state::State;
-use crate::config::Limits;
+use crate::config::{Limits, Unmetered};
 use crate::digest;
 use crate::ids::AgentId;
 use crate::money::Usd;
@@ -148,6 +148,19 @@ pub(super) fn check_context(
     let (context, needed) = (caller.context.unwrap_or(0), estimate(ask.task));
     if context.saturating_add(needed) > limits.max_context_per_agent {
         return Err(refuse::context(limits, caller, needed));
+    }
+    Ok(())
+}
+
+/// An agent that can report neither tokens nor cost cannot be held to a budget; it is refused
+/// unless the configuration says that its time bound is enough.
+pub(super) fn check_metered(
+    limits: &Limits,
+    agent: &AgentId,
+    habits: &Habits,
+) -> Result<(), Refusal> {
+    if habits.unmetered && limits.unmetered == Unmetered::Refuse {
+        return Err(refuse::unmetered(agent));
     }
     Ok(())
 }

@@ -208,6 +208,8 @@ pub struct Target {
 pub struct Habits {
     /// Whether it may appear below itself.
     pub recursive: bool,
+    /// Whether its runner can report neither tokens nor cost.
+    pub unmetered: bool,
     /// Its time class.
     pub operation: Option<Operation>,
     /// Its time allowed.

@@ -91,6 +91,15 @@ pub(super) fn tokens(title: &str, available: u64, needed: u64, remainder: u64) -
     )
 }
 
+pub(super) fn unmetered(agent: &AgentId) -> Refusal {
+    Refusal::new(
+        Code::BudgetExceeded,
+        format!("`{agent}` reports neither tokens nor cost. It cannot be held to a budget."),
+        "Use another runner, or set limits.unmetered = \"time\" to bound it by time alone.",
+    )
+    .with(json!({"kind": "unmetered", "agent": agent}), &[])
+}
+
 pub(super) fn cost(remainder: Usd, needed: Usd) -> Refusal {
     let mut figures = vec![format!("Remaining: {remainder}")];
     if needed > Usd::ZERO {

@@ -166,6 +166,9 @@ fn accept(
         let key = bounds::call_key(&cast.agent, &command.task);
         bounds::check_cycle(&caller, &cast.agent, &key, &cast.habits)?;
     }
+    for target in &command.subtasks {
+        bounds::check_metered(limits, &target.agent, &target.habits)?;
+    }
     let nodes = opening.drafts.len() as u64;
     bounds::check_count(state, limits, &caller, (opening.asked, nodes))?;
     let asks: Vec<Ask<'_>> = opening.drafts.iter().map(ask).collect();

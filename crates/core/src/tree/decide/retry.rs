@@ -92,6 +92,8 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
             child_width: None,
         };
         bounds::check_cycle(&caller, agent, &key, habits)?;
+        let limits = state.settings.as_ref().map(|settings| &settings.limits);
+        bounds::check_metered(limits.ok_or(Rejection::Stale)?, agent, habits)?;
     }
     let mut bodies = reopen(state, delegation, &[subtask_no])?;
     let reserved = take(&mut bodies, subtask_no);
