@@ -15,7 +15,7 @@ use super::command::{CallLimits, Habits};
 use super::event::Caller;
 use super::ledger::{AccountNo, Amount};
 use super::rejection::Refusal;
-use super::state::State;
+use super::state::{Delegation, State};
 use crate::config::{Limits, Unmetered};
 use crate::digest;
 use crate::ids::AgentId;
@@ -91,6 +91,19 @@ pub(super) fn standing(state: &State, no: AttemptNo) -> Standing<'_> {
         asked: attempt.asked,
         context: attempt.context,
         child_width: state.child_width(no),
+    }
+}
+
+/// Where whoever asked for a delegation stands on the path.
+pub(super) fn asker(delegation: &Delegation) -> Standing<'_> {
+    Standing {
+        depth: delegation.depth.saturating_sub(1),
+        max_depth: delegation.max_depth,
+        path: &delegation.path,
+        keys: &delegation.keys,
+        asked: 0,
+        context: None,
+        child_width: None,
     }
 }
 

@@ -106,7 +106,8 @@ pub(super) fn stop_short(state: &State, no: DelegationNo, why: &str) -> Next {
     let (outcome, mut result) = match delegation.pattern {
         Pattern::Debate => rounds::end(state, delegation, &rounds::DEBATE),
         Pattern::Review => rounds::end(state, delegation, &rounds::REVIEW),
-        Pattern::Ensemble => (plain::outcome(state, delegation), ensemble::all(state, delegation)),
+        // It only ever grows by a judge, and can do without.
+        Pattern::Ensemble => return ensemble::unjudged(state, delegation),
         Pattern::Parallel
         | Pattern::ParallelStreaming
         | Pattern::Sequential

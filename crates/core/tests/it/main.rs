@@ -5,3 +5,5 @@
 mod config;
 mod money;
 mod returns;
+mod story;
+mod tree;

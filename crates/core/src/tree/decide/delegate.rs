@@ -108,10 +108,11 @@ fn known_already(
 
 fn whole_call_key(command: &Delegate) -> Arc<str> {
     let mut parts = vec![command.title.as_str(), command.task.as_str()];
-    let pattern = format!("{:?}", command.pattern);
-    parts.push(&pattern);
+    let shape = format!("{:?} {:?} {:?}", command.pattern, command.rounds, command.aggregate);
+    parts.push(&shape);
     for target in &command.subtasks {
         parts.extend([target.id.as_str(), target.agent.as_str(), target.task.as_str()]);
+        parts.extend(target.depends_on.iter().map(SubtaskId::as_str));
     }
     // A prefix that no user's key can be mistaken for.
     Arc::from(format!("call\u{0}{}", digest::hex(&parts, CALL_DIGITS)))
@@ -269,6 +270,7 @@ pub(super) fn new_subtask(
         required: draft.required,
         needs_approval: draft.needs_approval,
         reserved,
+        tokens: draft.tokens,
         call_key,
         files: draft.files,
         habits: draft.habits,

@@ -79,18 +79,14 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
         }
         Some(_) => {}
     }
+    let owner = &state.delegations[delegation];
+    if owner.ended.is_none() && owner.time_is_up(now) {
+        let message = format!("The time of `{}` is up; it is about to end.", owner.id);
+        return Err(Rejection::conflict(message, "Retry it once the delegation has ended."));
+    }
     if let Some((agent, habits)) = &retry.agent {
-        let owner = &state.delegations[delegation];
         let key = bounds::call_key(agent, &subtask.task);
-        let caller = bounds::Standing {
-            depth: owner.depth.saturating_sub(1),
-            max_depth: owner.max_depth,
-            path: &owner.path,
-            keys: &owner.keys,
-            asked: 0,
-            context: None,
-            child_width: None,
-        };
+        let caller = bounds::asker(owner);
         bounds::check_cycle(&caller, agent, &key, habits)?;
         let limits = state.settings.as_ref().map(|settings| &settings.limits);
         bounds::check_metered(limits.ok_or(Rejection::Stale)?, agent, habits)?;
@@ -175,7 +171,9 @@ fn reopen(
     retried: &[SubtaskNo],
 ) -> Result<Vec<Body>, Rejection> {
     let limits = &state.settings.as_ref().ok_or(Rejection::Stale)?.limits;
-    bounds::check_tree_count(state, limits, retried.len() as u64)?;
+    // One that never ran was counted when it came to be.
+    let again = retried.iter().filter(|no| !state.subtasks[**no].attempts.is_empty());
+    bounds::check_tree_count(state, limits, again.count() as u64)?;
     let waiting = state.delegations[delegation].subtasks.iter().copied();
     let waiting =
         waiting.filter(|no| ended(state, delegation) && state.subtasks[*no].outcome().is_none());
@@ -202,5 +200,5 @@ fn take(bodies: &mut [Body], subtask: SubtaskNo) -> Option<Amount> {
 }
 
 fn ask(subtask: &Subtask) -> Ask<'_> {
-    Ask { title: &subtask.title, task: &subtask.task, tokens: None }
+    Ask { title: &subtask.title, task: &subtask.task, tokens: subtask.tokens }
 }

@@ -138,6 +138,8 @@ pub struct NewSubtask {
     pub needs_approval: bool,
     /// What it may spend.
     pub reserved: Amount,
+    /// Tokens the call allows it: later reservations hold to it too.
+    pub tokens: Option<u64>,
     /// Milliseconds each attempt may take.
     pub timeout_ms: u64,
     /// Agent and hash of the task: what must not repeat on a path.

@@ -2,6 +2,7 @@
 
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
+use crate::tree::bounds::call_key;
 use crate::tree::event::{MergeOutcome, Outcome, Retried, RetryCause, SubtaskEnded};
 use crate::tree::state::{Phase, State, Timer};
 
@@ -109,15 +110,27 @@ pub(super) fn retry(state: &mut State, retried: &Retried, at: Now) {
     if let Some(cast) = &retried.agent {
         subtask.agent = cast.agent.clone();
         subtask.habits = cast.habits.clone();
+        subtask.call_key = call_key(&cast.agent, &subtask.task);
     }
     subtask.note.clone_from(&retried.note);
     subtask.error = None;
     subtask.merge = None;
-    let wait = retried.not_before > at;
-    let ready = if wait { Phase::Backoff(retried.not_before) } else { Phase::Queued };
-    let phase = if subtask.unmet > 0 { Phase::Waiting } else { ready };
-    set_phase(state, no, phase);
+    let unmet = subtask.unmet > 0;
+    forget_winner(state, no);
+    if unmet {
+        set_phase(state, no, Phase::Waiting);
+    } else if retried.not_before > at {
+        set_phase(state, no, Phase::Backoff(retried.not_before));
+    } else {
+        make_ready(state, no);
+    }
     refresh(state, state.subtasks[no].delegation);
+}
+
+/// The chosen member of an ensemble changes: there has to be a choice again, and a merge.
+fn forget_winner(state: &mut State, no: SubtaskNo) {
+    let owner = &mut state.delegations[state.subtasks[no].delegation];
+    owner.winner = owner.winner.filter(|winner| *winner != no);
 }
 
 pub(super) fn end_subtask(state: &mut State, ended: &SubtaskEnded, at: Now) {
@@ -129,6 +142,9 @@ pub(super) fn end_subtask(state: &mut State, ended: &SubtaskEnded, at: Now) {
         // It was blocked, and is told to end all the same: it counts as live for this moment.
         state.delegations[delegation].live += 1;
         spread(state, no, Spread::Revived);
+    }
+    if ended.outcome == Outcome::Skipped {
+        forget_winner(state, no);
     }
     set_phase(state, no, Phase::Ended(ended.outcome));
     let subtask = &mut state.subtasks[no];

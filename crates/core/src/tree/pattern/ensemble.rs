@@ -72,6 +72,11 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
     }
 }
 
+/// The judge cannot be had: what was verified and measured decides.
+pub(super) fn unjudged(state: &State, delegation: &Delegation) -> Next {
+    Next::Choose(best(state, delegation, &done(state, delegation)))
+}
+
 type Member<'a> = (SubtaskNo, &'a Subtask, &'a Return);
 
 /// Members that succeeded; one whose merge is in conflict has still answered.
@@ -175,7 +180,7 @@ fn chosen(
 }
 
 /// Every answer side by side.
-pub(super) fn all(state: &State, delegation: &Delegation) -> DelegationResult {
+fn all(state: &State, delegation: &Delegation) -> DelegationResult {
     let members = done(state, delegation);
     let lines: Vec<String> = members
         .iter()

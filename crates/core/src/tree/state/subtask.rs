@@ -41,6 +41,8 @@ pub struct Subtask {
     pub call_key: Arc<str>,
     /// What it may spend and has spent.
     pub account: AccountNo,
+    /// Tokens the call allows it, however often it reserves.
+    pub tokens: Option<u64>,
     /// What comes before it.
     pub needs: Vec<SubtaskNo>,
     /// What comes after it.
