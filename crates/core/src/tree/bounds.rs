@@ -227,7 +227,7 @@ pub(super) fn reserve(
 }
 
 /// The time a subtask's attempts get: the call's word, the agent's, its class's, the configuration's.
-pub(super) fn time_allowed(limits: &Limits, asked: Option<u64>, habits: &Habits) -> u64 {
+pub(in crate::tree) fn time_allowed(limits: &Limits, asked: Option<u64>, habits: &Habits) -> u64 {
     match (asked, habits.operation) {
         (Some(asked), Some(class)) => asked.min(class.max_ms()),
         (Some(asked), None) => asked,

@@ -162,16 +162,22 @@ fn part(cast: &Cast, role: Role, id: String, (title, task): (&str, &Arc<str>)) -
         round: 0,
         needs: Vec::new(),
         required: true,
-        needs_approval: false,
-        tokens: None,
-        timeout_ms: None,
+        needs_approval: cast.needs_approval,
+        tokens: cast.tokens,
+        timeout_ms: cast.timeout_ms,
         files: Vec::new(),
         habits: cast.habits.clone(),
     }
 }
 
-fn cast_of(targets: &[Target]) -> Vec<Cast> {
-    let cast =
-        |target: &Target| Cast { agent: target.agent.clone(), habits: target.habits.clone() };
-    targets.iter().map(cast).collect()
+/// Who takes part, each with what the call says of its subtask, else of all.
+fn cast_of(command: &Delegate) -> Vec<Cast> {
+    let cast = |target: &Target| Cast {
+        agent: target.agent.clone(),
+        habits: target.habits.clone(),
+        timeout_ms: target.timeout_ms.or(command.call.timeout_ms),
+        tokens: target.tokens,
+        needs_approval: target.needs_approval,
+    };
+    command.subtasks.iter().map(cast).collect()
 }

@@ -210,14 +210,8 @@ fn grow(state: &State, no: DelegationNo, drafts: Vec<Draft>) -> Result<Vec<NewSu
     for (draft, key) in drafts.iter().zip(&keys) {
         bounds::check_cycle(&caller, &draft.agent, key, &draft.habits)?;
     }
-    let first = delegation.subtasks.first().map(|no| state.subtasks[*no].timeout_ms);
     let new = drafts.into_iter().zip(keys.into_iter().zip(reserved));
-    Ok(new
-        .map(|(draft, granted)| {
-            let same_agent = delegation.cast.first().is_some_and(|cast| cast.agent == draft.agent);
-            delegate::new_subtask(limits, draft, first.filter(|_| same_agent), granted)
-        })
-        .collect())
+    Ok(new.map(|(draft, granted)| delegate::new_subtask(limits, draft, granted)).collect())
 }
 
 /// What a delegation's later subtasks may draw on: of the call's own budget only what neither

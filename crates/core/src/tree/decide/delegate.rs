@@ -220,9 +220,7 @@ fn accepted(
         .drafts
         .into_iter()
         .zip(keys.into_iter().zip(reserved))
-        .map(|(draft, (key, reserved))| {
-            new_subtask(limits, draft, call.timeout_ms, (key, reserved))
-        })
+        .map(|(draft, granted)| new_subtask(limits, draft, granted))
         .collect();
     let times: Vec<u64> = subtasks.iter().map(|subtask| subtask.timeout_ms).collect();
     let longest = graph.longest(&times).saturating_mul(opening.repeats);
@@ -254,12 +252,11 @@ fn accepted(
 pub(super) fn new_subtask(
     limits: &Limits,
     draft: Draft,
-    call_timeout_ms: Option<u64>,
     (call_key, reserved): (Arc<str>, Amount),
 ) -> NewSubtask {
-    let asked = draft.timeout_ms.or(call_timeout_ms);
     NewSubtask {
-        timeout_ms: bounds::time_allowed(limits, asked, &draft.habits),
+        timeout_ms: bounds::time_allowed(limits, draft.timeout_ms, &draft.habits),
+        asked_ms: draft.timeout_ms,
         id: draft.id,
         title: draft.title,
         task: draft.task,

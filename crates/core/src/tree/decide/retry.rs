@@ -8,7 +8,9 @@ use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::{self, Ask};
 use crate::tree::command::Retry;
-use crate::tree::event::{AttemptEnded, Body, Cast, Outcome, Retried, RetryCause, SubtaskEnded};
+use crate::tree::event::{
+    AttemptEnded, Body, Outcome, Retried, RetryCause, Substitute, SubtaskEnded,
+};
 use crate::tree::ledger::Amount;
 use crate::tree::rejection::Rejection;
 use crate::tree::state::{State, Subtask};
@@ -93,7 +95,7 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
     }
     let mut bodies = reopen(state, delegation, &[subtask_no])?;
     let reserved = take(&mut bodies, subtask_no);
-    let agent = retry.agent.clone().map(|(agent, habits)| Cast { agent, habits });
+    let agent = retry.agent.clone().map(|(agent, habits)| Substitute { agent, habits });
     bodies.push(Body::RetryScheduled(Retried {
         subtask: subtask_no,
         cause: RetryCause::Request,

@@ -140,6 +140,7 @@ fn add(state: &mut State, delegation: DelegationNo, new: &NewSubtask) -> Subtask
         files: new.files.clone(),
         habits: new.habits.clone(),
         timeout_ms: new.timeout_ms,
+        asked_ms: new.asked_ms,
         call_key: new.call_key.clone(),
         account,
         tokens: new.tokens,

@@ -2,7 +2,7 @@
 
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
-use crate::tree::bounds::call_key;
+use crate::tree::bounds::{call_key, time_allowed};
 use crate::tree::event::{MergeOutcome, Outcome, Retried, RetryCause, SubtaskEnded};
 use crate::tree::state::{Phase, State, Timer};
 
@@ -107,10 +107,13 @@ pub(super) fn retry(state: &mut State, retried: &Retried, at: Now) {
         RetryCause::Quality => subtask.polished = true,
         RetryCause::RateLimit | RetryCause::Lost | RetryCause::Request => {}
     }
-    if let Some(cast) = &retried.agent {
-        subtask.agent = cast.agent.clone();
-        subtask.habits = cast.habits.clone();
-        subtask.call_key = call_key(&cast.agent, &subtask.task);
+    if let Some(substitute) = &retried.agent {
+        subtask.agent = substitute.agent.clone();
+        subtask.habits = substitute.habits.clone();
+        subtask.call_key = call_key(&substitute.agent, &subtask.task);
+        let limits = state.settings.as_ref().map(|settings| &settings.limits);
+        let allowed = limits.map(|l| time_allowed(l, subtask.asked_ms, &subtask.habits));
+        subtask.timeout_ms = allowed.unwrap_or(subtask.timeout_ms);
     }
     subtask.note.clone_from(&retried.note);
     subtask.error = None;

@@ -37,6 +37,8 @@ pub struct Subtask {
     pub habits: Habits,
     /// Milliseconds each attempt may take.
     pub timeout_ms: u64,
+    /// The time the call asked for, where it did.
+    pub asked_ms: Option<u64>,
     /// What must not repeat on a path.
     pub call_key: Arc<str>,
     /// What it may spend and has spent.
