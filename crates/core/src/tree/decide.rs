@@ -18,7 +18,7 @@ mod tick;
 use super::command::Command;
 use super::event::{Body, Event};
 use super::rejection::Rejection;
-use super::state::State;
+use super::state::{Pause, State};
 use crate::time::Now;
 
 /// Decides what a command means. An empty list means that nothing is left to decide.
@@ -47,7 +47,8 @@ fn bodies(state: &State, command: &Command, now: Now) -> Result<Vec<Body>, Rejec
         Command::Await { attempt, delegation } => control::wait(state, attempt, delegation),
         Command::Delivered { delegation } => control::delivered(state, delegation),
         Command::Pause { delegation, freeze, reason } => {
-            control::pause(state, delegation, *freeze, reason)
+            let pause = Pause { since: now, freeze: *freeze, reason: reason.clone() };
+            control::pause(state, delegation, pause)
         }
         Command::Resume { delegation } => control::resume(state, delegation),
         Command::Cancel(cancel) => cancel::decide(state, cancel),

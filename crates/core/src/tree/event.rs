@@ -170,6 +170,8 @@ pub enum Body {
     Paused {
         /// Where.
         delegation: DelegationNo,
+        /// Since when its time does not count: before the event, where the runtime was down.
+        since: Now,
         /// What runs is frozen too.
         freeze: bool,
         /// Why.

@@ -7,7 +7,7 @@ mod control;
 mod graph;
 
 use super::event::{Body, Event, VERSION};
-use super::state::State;
+use super::state::{Pause, State};
 
 /// A log that does not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +50,7 @@ pub fn evolve(state: &mut State, event: &Event) {
     }
     state.seq += 1;
     let at = event.at;
+    state.seen_at = state.seen_at.max(at);
     match &event.body {
         Body::TreeOpened(settings) => accept::open_tree(state, settings, at),
         Body::DelegationAccepted(accepted) => accept::accept(state, accepted, at),
@@ -93,8 +94,9 @@ pub fn evolve(state: &mut State, event: &Event) {
         Body::WinnerChosen { delegation, subtask } => {
             state.delegations[*delegation].winner = Some(*subtask);
         }
-        Body::Paused { delegation, freeze, reason } => {
-            control::pause(state, *delegation, *freeze, reason, at);
+        Body::Paused { delegation, since, freeze, reason } => {
+            let pause = Pause { since: *since, freeze: *freeze, reason: reason.clone() };
+            control::pause(state, *delegation, pause, at);
         }
         Body::Resumed { delegation } => control::resume(state, *delegation, at),
         Body::TimeRanOut { delegation } => control::time_ran_out(state, *delegation),

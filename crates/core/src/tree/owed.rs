@@ -15,7 +15,8 @@ pub fn owed(state: &State) -> Vec<Effect> {
     let open = &state.open;
     let mut owed: Vec<Effect> = Vec::new();
     let stop = |no: &AttemptNo| state.attempts[*no].stop.unwrap_or(StopReason::Cancelled);
-    owed.extend(open.stopping.iter().map(|no| Effect::Stop(*no, stop(no))));
+    // Children come after their parents in every count, so this is leaves first.
+    owed.extend(open.stopping.iter().rev().map(|no| Effect::Stop(*no, stop(no))));
     owed.extend(open.thermal.iter().map(|no| {
         if state.attempts[*no].frozen { Effect::Thaw(*no) } else { Effect::Freeze(*no) }
     }));

@@ -12,6 +12,9 @@ use crate::config::Pattern;
 /// How many characters an id of a plan may have.
 const MAX_ID_CHARS: usize = 100;
 
+/// How many subtasks of a circle are named.
+const MAX_NAMED: usize = 12;
+
 /// A plan as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -138,7 +141,14 @@ pub fn check_graph(ids: &[&str], depends_on: &[Vec<&str>]) -> Result<Graph, Refu
         return Ok(Graph { needs: edges, order });
     }
     let circle = circle(&edges, &unmet);
-    let names: Vec<&str> = circle.iter().filter_map(|at| ids.get(*at).copied()).collect();
+    let mut names: Vec<&str> = circle.iter().filter_map(|at| ids.get(*at).copied()).collect();
+    if names.len() > MAX_NAMED {
+        // The beginning and where it closes are enough to find it.
+        let last = names.split_off(names.len() - 1);
+        names.truncate(MAX_NAMED - 2);
+        names.push("…");
+        names.extend(last);
+    }
     let message = format!("The plan goes round in a circle: {}.", names.join(" → "));
     Err(bad(message, "Take out one of these dependencies."))
 }

@@ -33,6 +33,8 @@ pub struct State {
     pub settings: Option<Settings>,
     /// When the tree came to be.
     pub opened_at: Now,
+    /// When something was last recorded: the runtime was up then.
+    pub seen_at: Now,
     /// Every delegation; the root is the first.
     pub delegations: Arena<DelegationNo, Delegation>,
     /// Every subtask.

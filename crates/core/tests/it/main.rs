@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod config;
+mod golden;
 mod money;
 mod returns;
 mod story;

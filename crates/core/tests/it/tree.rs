@@ -1,15 +1,32 @@
 //! The tree: what every command means, and what follows.
 
+mod again;
+mod again_asked;
+mod approval;
 mod budget;
+mod cancel;
 mod context;
+mod corrupt;
 mod cost;
 mod count;
+mod crash;
 mod cycle;
 mod debate;
 mod depth;
 mod ensemble;
+mod figures;
+mod graph;
+mod ledger;
 mod lineage;
+mod merge;
+mod pause;
 mod plain;
+mod reports;
+mod retry;
+mod returned;
 mod review;
+mod stop;
 mod time;
+mod views;
+mod waiting;
 mod width;

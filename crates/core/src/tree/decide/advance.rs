@@ -107,7 +107,7 @@ fn again(state: &State, no: SubtaskNo, end: &AttemptEnded, now: Now) -> Option<R
     match end.status {
         ReturnStatus::Failed => {
             let backoff_ms = retry::backoff_ms(state, no, end)?;
-            let note = Some(failure_note(end));
+            let note = retry::what_went_wrong(state, no);
             retried(RetryCause::Failure, now.plus_ms(backoff_ms), note)
         }
         ReturnStatus::Completed if below_quality(state, end) && !subtask.polished => {
@@ -117,21 +117,12 @@ fn again(state: &State, no: SubtaskNo, end: &AttemptEnded, now: Now) -> Option<R
     }
 }
 
-fn failure_note(end: &AttemptEnded) -> String {
-    let errors: Vec<&str> = end.answer.errors.iter().map(|error| error.message.as_str()).collect();
-    format!("The attempt before this one failed: {}", errors.join("; "))
-}
-
 fn not_good_enough(state: &State, end: &AttemptEnded) -> ReturnError {
     let least = state.settings.as_ref().and_then(|settings| settings.quality_threshold);
     let quality = end.quality.unwrap_or(0);
-    let failed = end.receipt.verify.iter().filter(|verify| verify.exit_code != Some(0));
-    let failed: Vec<&str> = failed.map(|verify| verify.command.as_str()).collect();
-    let found =
-        if failed.is_empty() { String::new() } else { format!(" Failed: {}.", failed.join(", ")) };
     ReturnError {
         kind: "quality".to_owned(),
-        message: format!("Measured quality {quality} is below {}.{found}", least.unwrap_or(0)),
+        message: format!("Measured quality {quality} is below {}.", least.unwrap_or(0)),
         code: None,
         recoverable: true,
         recommendation: "Retry it with a note that says what is missing.".to_owned(),

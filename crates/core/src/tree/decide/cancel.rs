@@ -27,7 +27,12 @@ pub(super) fn decide(state: &State, cancel: &Cancel) -> Result<Vec<Body>, Reject
         let message = format!("Subtask `{id}` has already ended.");
         return Err(Rejection::conflict(message, "`legation retry` or `legation skip` moves on."));
     }
-    Ok(stop_subtask(state, subtask, (&cancel.by, &cancel.reason)))
+    let bodies = stop_subtask(state, subtask, (&cancel.by, &cancel.reason));
+    if bodies.is_empty() {
+        let message = format!("Subtask `{id}` is about to end ({}).", state.status(subtask));
+        return Err(Rejection::conflict(message, "Wait for its end."));
+    }
+    Ok(bodies)
 }
 
 /// Leaves first, so that a parent is never told to stop while it could still

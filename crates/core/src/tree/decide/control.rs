@@ -7,7 +7,7 @@ use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::command::Approve;
 use crate::tree::event::{Body, Outcome, SubtaskEnded};
 use crate::tree::rejection::Rejection;
-use crate::tree::state::{Phase, State, Step};
+use crate::tree::state::{Pause, Phase, State, Step};
 
 /// The delegation, if it has not ended; what cannot be done any more is said in `what`.
 pub(super) fn open_delegation(
@@ -29,16 +29,16 @@ pub(super) fn open_delegation(
 pub(super) fn pause(
     state: &State,
     id: &DelegationId,
-    freeze: bool,
-    reason: &str,
+    pause: Pause,
 ) -> Result<Vec<Body>, Rejection> {
     let delegation = open_delegation(state, id, "paused")?;
+    let Pause { since, freeze, reason } = pause;
     let paused = state.delegations[delegation].paused.as_ref();
     if paused.is_some_and(|pause| pause.freeze || !freeze) {
         let message = format!("`{id}` is already paused.");
         return Err(Rejection::conflict(message, format!("`legation resume {id}` continues it.")));
     }
-    Ok(vec![Body::Paused { delegation, freeze, reason: reason.to_owned() }])
+    Ok(vec![Body::Paused { delegation, since, freeze, reason }])
 }
 
 pub(super) fn resume(state: &State, id: &DelegationId) -> Result<Vec<Body>, Rejection> {

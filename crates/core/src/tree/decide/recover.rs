@@ -14,16 +14,23 @@ use crate::tree::state::State;
 const YOUNG_MS: u64 = 10 * 60 * 1000;
 
 /// Yesterday's crash never spends money by surprise: an older tree waits for a
-/// `resume`, unless somebody keeps the engine running on purpose.
+/// `resume`, unless somebody keeps the engine running on purpose. Either way
+/// the time in which the runtime was down does not count.
 pub(super) fn recover(state: &State, serving: bool, now: Now) -> Vec<Body> {
     let root = DelegationNo(0);
     let ended = !state.delegations.has(root) || state.delegations[root].ended.is_some();
-    let young = now.since_ms(state.opened_at) < YOUNG_MS;
-    if ended || young || serving || state.delegations[root].paused.is_some() {
+    if ended || state.delegations[root].paused.is_some() {
         return Vec::new();
     }
-    let reason = "the runtime stopped while it ran; `legation resume` continues it".to_owned();
-    vec![Body::Paused { delegation: root, freeze: false, reason }]
+    let (freeze, since) = (false, state.seen_at.min(now));
+    let pause = |reason: &str| {
+        let reason = reason.to_owned();
+        Body::Paused { delegation: root, since, freeze, reason }
+    };
+    if serving || now.since_ms(state.opened_at) < YOUNG_MS {
+        return vec![pause("the runtime was down"), Body::Resumed { delegation: root }];
+    }
+    vec![pause("the runtime stopped while it ran; `legation resume` continues it")]
 }
 
 /// The attempt was looked for and not found.

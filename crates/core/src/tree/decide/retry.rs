@@ -56,6 +56,21 @@ fn may_help(end: &AttemptEnded) -> bool {
     errors.iter().all(|e| e.recoverable && !e.code.as_ref().is_some_and(is_hopeless))
 }
 
+/// What the next attempt should know of the last one.
+pub(super) fn what_went_wrong(state: &State, no: SubtaskNo) -> Option<String> {
+    let subtask = &state.subtasks[no];
+    let end = subtask.attempts.last().and_then(|no| state.attempts[*no].end.as_deref())?;
+    let said = end.answer.errors.iter().map(|error| error.message.as_str());
+    // What came after the attempt, a merge for one, is the nearer cause.
+    let errors: Vec<&str> = match &subtask.error {
+        Some(error) => vec![error.message.as_str()],
+        None => said.collect(),
+    };
+    let outcome = subtask.outcome().unwrap_or(Outcome::from(end.status));
+    let outcome = outcome.as_str();
+    Some(format!("The attempt before this one ended {outcome}: {}", errors.join("; ")))
+}
+
 /// A human or a parent asks for another try.
 pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>, Rejection> {
     let (delegation, subtask_no) = movable(state, &retry.delegation, &retry.subtask)?;
@@ -101,13 +116,21 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
         cause: RetryCause::Request,
         not_before: now,
         agent,
-        note: retry.note.clone(),
+        note: note(what_went_wrong(state, subtask_no), retry.note.as_deref()),
         reserved,
     }));
     bodies.retain(|body| {
         !matches!(body, Body::DelegationReopened { .. }) || ended(state, delegation)
     });
     Ok(bodies)
+}
+
+/// What went wrong, and below it what the one who asks has to say.
+fn note(wrong: Option<String>, said: Option<&str>) -> Option<String> {
+    match (wrong, said) {
+        (Some(wrong), Some(said)) => Some(format!("{wrong}\n{said}")),
+        (wrong, said) => wrong.or(said.map(str::to_owned)),
+    }
 }
 
 /// Its dependents run, told what is missing.
@@ -161,6 +184,11 @@ fn movable(
     let parent_ended = owner.parent.is_some_and(|no| state.attempts[no].ended());
     if parent_ended || state.is_cancelled(delegation_no) {
         let message = format!("`{delegation}` was cancelled, or the agent that asked has ended.");
+        return Err(Rejection::conflict(message, "Start a new delegation."));
+    }
+    if owner.rolled_back || state.open.to_roll_back.contains(&delegation_no) {
+        // What is completed in it would be missing from the result.
+        let message = format!("What `{delegation}` had merged was taken back.");
         return Err(Rejection::conflict(message, "Start a new delegation."));
     }
     Ok((delegation_no, subtask_no))

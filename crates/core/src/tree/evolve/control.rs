@@ -9,14 +9,14 @@ use crate::tree::event::{DelegationResult, MergeOutcome, Outcome};
 use crate::tree::ledger::Amount;
 use crate::tree::state::{Pause, State, Step, Timer};
 
-pub(super) fn pause(state: &mut State, no: DelegationNo, freeze: bool, reason: &str, at: Now) {
-    let pause = Pause { since: at, freeze, reason: reason.to_owned() };
+pub(super) fn pause(state: &mut State, no: DelegationNo, pause: Pause, at: Now) {
+    let since = pause.since;
     state.delegations[no].paused = Some(pause);
     for below in state.leaves_first(no) {
         let delegation = &mut state.delegations[below];
         if let (Some(deadline), None) = (delegation.deadline, delegation.clock_stopped) {
             state.open.timers.remove(&(deadline, Timer::Delegation(below)));
-            delegation.clock_stopped = Some(at);
+            delegation.clock_stopped = Some(since);
         }
     }
     follow(state, no, at);
@@ -105,7 +105,13 @@ fn wants_rollback(state: &State, no: DelegationNo, outcome: Outcome) -> bool {
     let on_failure = state.settings.as_ref().is_some_and(|s| s.recovery.rollback_on_failure);
     let merged =
         |s: &SubtaskNo| matches!(state.subtasks[*s].merge, Some(MergeOutcome::Clean { .. }));
-    let wanted = delegation.rollback || (on_failure && outcome == Outcome::Failed);
+    let failed = |s: &SubtaskNo| {
+        state.subtasks[*s].required && state.subtasks[*s].outcome() == Some(Outcome::Failed)
+    };
+    // Where something was merged, something succeeded: the whole is no worse than partial.
+    let fails = outcome == Outcome::Failed
+        || (outcome == Outcome::Partial && delegation.subtasks.iter().any(failed));
+    let wanted = delegation.rollback || (on_failure && fails);
     wanted && !delegation.rolled_back && delegation.subtasks.iter().any(merged)
 }
 

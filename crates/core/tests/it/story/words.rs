@@ -24,7 +24,11 @@ pub(super) fn block(lines: &[String]) -> String {
 fn word(value: impl Serialize) -> String {
     match serde_json::to_value(value).expect("a word is JSON") {
         Value::String(word) => word,
-        other => other.to_string(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other.to_string(),
     }
 }
 
@@ -105,7 +109,7 @@ pub(super) fn event(state: &State, event: &Event) -> String {
         Body::WinnerChosen { delegation, subtask } => {
             format!("{} chose {}", del(delegation), the(subtask))
         }
-        Body::Paused { delegation, freeze, reason } => {
+        Body::Paused { delegation, freeze, reason, .. } => {
             let how = if *freeze { "paused and frozen" } else { "paused" };
             format!("{} {how}: {reason}", del(delegation))
         }

@@ -13,7 +13,7 @@ fn reserved(story: &Story, name: &str) -> u64 {
 #[test]
 fn each_subtask_reserves_the_smallest_of_call_child_and_equal_share() {
     // (per child, tree, call, subtask's own, subtasks, reserved)
-    let cases: [(u64, u64, Option<u64>, Option<u64>, usize, u64); 7] = [
+    let cases = [
         (200_000, 2_000_000, None, None, 1, 200_000),
         (200_000, 300_000, None, None, 2, 150_000),
         (200_000, 300_001, None, None, 2, 150_000),

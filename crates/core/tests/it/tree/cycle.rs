@@ -135,7 +135,7 @@ fn a_retry_may_not_bring_a_cycle_in_by_another_agent() {
         ! CYCLE_DETECTED Delegation cycle detected. Cannot delegate to avoid infinite loop.
     "#]]);
     story.retry_by("two", "c", Habits::default()).events(expect![[r#"
-        two is tried again (request) at +0s, by c
+        two is tried again (request) at +0s, by c, told "The attempt before this one ended failed: broke"
     "#]]);
 }
 

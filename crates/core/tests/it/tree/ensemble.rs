@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::story::{Answer, ROOT, Story, completed, ensemble, failed};
 
-fn decides(decision: Value) -> Answer {
+fn decides(decision: impl Into<Value>) -> Answer {
+    let decision = decision.into();
     completed(&format!("I say {decision}")).data(json!({"decision": decision, "why": "because"}))
 }
 
@@ -35,7 +36,7 @@ fn one_agent_makes_three_members_with_the_same_task() {
 
 #[test]
 fn the_majority_of_decisions_wins() {
-    let answers = vec![decides(json!("no")), decides(json!("yes")), decides(json!("yes"))];
+    let answers = vec![decides("no"), decides("yes"), decides("yes")];
     let mut story = votes(answers);
     story.events(expect![[r#"
         member-1#1 ended completed: I say "no"
@@ -98,7 +99,7 @@ fn winner(story: &Story) -> &str {
 
 #[test]
 fn a_tie_is_partial_and_goes_to_the_first_of_the_largest_groups() {
-    let answers = vec![decides(json!(1)), decides(json!(2)), decides(json!(2)), decides(json!(1))];
+    let answers = vec![decides(1), decides(2), decides(2), decides(1)];
     let mut story = votes(answers);
     story.events(expect![[r#"
         member-1#1 ended completed: I say 1
@@ -145,20 +146,14 @@ fn a_tie_is_partial_and_goes_to_the_first_of_the_largest_groups() {
 
 #[test]
 fn the_largest_group_without_a_majority_is_partial() {
-    let answers = vec![
-        decides(json!(1)),
-        decides(json!(2)),
-        decides(json!(2)),
-        decides(json!(3)),
-        decides(json!(4)),
-    ];
+    let answers = vec![decides(1), decides(2), decides(2), decides(3), decides(4)];
     let story = votes(answers);
     assert_eq!((winner(&story), story.status()), ("member-2", "partial"));
 }
 
 #[test]
 fn a_quorum_of_more_than_half_is_enough() {
-    let answers = vec![decides(json!(1)), failed("broke"), decides(json!(1))];
+    let answers = vec![decides(1), failed("broke"), decides(1)];
     votes(answers).events(expect![[r#"
         member-1#1 ended completed: I say 1
         member-1 is completed
@@ -173,7 +168,7 @@ fn a_quorum_of_more_than_half_is_enough() {
 
 #[test]
 fn half_is_no_quorum() {
-    let answers = vec![decides(json!(1)), failed("broke"), decides(json!(1)), failed("broke")];
+    let answers = vec![decides(1), failed("broke"), decides(1), failed("broke")];
     let mut story = votes(answers);
     story.events(expect![[r#"
         member-1#1 ended completed: I say 1
@@ -236,7 +231,7 @@ fn nobody_is_a_failure() {
 #[test]
 fn a_quorum_that_waits_for_a_blocker_is_partial() {
     use crate::story::blocked;
-    let answers = vec![decides(json!(1)), blocked("no key"), blocked("no key")];
+    let answers = vec![decides(1), blocked("no key"), blocked("no key")];
     assert_eq!(votes(answers).status(), "partial");
     assert_eq!(votes(vec![blocked("no key"), blocked("no key")]).status(), "blocked");
 }
@@ -245,9 +240,9 @@ fn a_quorum_that_waits_for_a_blocker_is_partial() {
 fn only_the_winners_work_goes_into_the_result() {
     let file = |answer: Answer, path| answer.files(&[path]).artifacts(&[path]);
     let mut story = votes(vec![
-        file(decides(json!(1)), "one.txt"),
-        file(decides(json!(2)), "two.txt"),
-        file(decides(json!(2)), "three.txt"),
+        file(decides(1), "one.txt"),
+        file(decides(2), "two.txt"),
+        file(decides(2), "three.txt"),
     ]);
     story.events(expect![[r#"
         member-1#1 ended completed: I say 1
@@ -297,7 +292,7 @@ fn only_the_winners_work_goes_into_the_result() {
 
 #[test]
 fn a_winner_that_cannot_be_merged_leaves_the_delegation_blocked() {
-    let mut story = votes(vec![decides(json!(1)).files(&["x"]), decides(json!(1)).files(&["x"])]);
+    let mut story = votes(vec![decides(1).files(&["x"]), decides(1).files(&["x"])]);
     story.so_far().conflicts("member-1", "x").events(expect![[r#"
         member-1 conflicts in x
         member-1 is blocked: Its changes and earlier ones touch the same lines of: x.
@@ -307,12 +302,12 @@ fn a_winner_that_cannot_be_merged_leaves_the_delegation_blocked() {
 
 #[test]
 fn a_winner_that_is_retried_is_chosen_and_merged_again() {
-    let mut story = votes(vec![decides(json!(1)).files(&["x"]), decides(json!(1)).files(&["x"])]);
+    let mut story = votes(vec![decides(1).files(&["x"]), decides(1).files(&["x"])]);
     story.conflicts("member-1", "x").so_far().retry("member-1").run("member-1");
-    story.returns("member-1", decides(json!(1)).files(&["x"])).merged("member-1");
+    story.returns("member-1", decides(1).files(&["x"])).merged("member-1");
     story.events(expect![[r#"
         del-1 reopened
-        member-1 is tried again (request) at +0s
+        member-1 is tried again (request) at +0s, told "The attempt before this one ended blocked: Its changes and earlier ones touch the same lines of: x."
         member-1 starts, until +600s
         member-1#2 runs
         member-1#2 ended completed: I say 1
@@ -327,11 +322,7 @@ fn a_winner_that_is_retried_is_chosen_and_merged_again() {
 
 #[test]
 fn a_winner_that_is_skipped_makes_room_for_another() {
-    let mut story = votes(vec![
-        decides(json!(1)).files(&["x"]),
-        decides(json!(1)).files(&["x"]),
-        decides(json!(2)),
-    ]);
+    let mut story = votes(vec![decides(1).files(&["x"]), decides(1).files(&["x"]), decides(2)]);
     story.conflicts("member-1", "x").so_far().skip("member-1").events(expect![[r#"
         del-1 reopened
         member-1 is skipped: not needed

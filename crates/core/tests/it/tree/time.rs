@@ -264,7 +264,7 @@ fn a_retry_once_the_time_is_up_waits_for_the_end_of_the_delegation() {
         b is partial
         del-1 ended partial
         del-1 reopened
-        a is tried again (request) at +600s
+        a is tried again (request) at +600s, told "The attempt before this one ended failed: broke"
         a starts, until +1200s
     "#]]);
 }

@@ -1,0 +1,165 @@
+//! The stored form of every event, one golden file a variant.
+//!
+//! A form that was ever written stays readable: a change here that makes a
+//! golden file differ is a new version, not an update.
+
+mod samples;
+
+use std::collections::BTreeSet;
+
+use expect_test::{expect, expect_file};
+use legation_core::config::Pattern;
+use legation_core::returns::StopReason;
+use legation_core::time::Now;
+use legation_core::tree::event::{
+    Body, Caller, Event, MergeOutcome, Outcome, RetryCause, Role, VERSION,
+};
+use legation_core::tree::plan::Aggregate;
+use legation_core::{Code, tree};
+use serde::Serialize;
+
+pub(crate) use samples::samples;
+
+/// The golden file of a variant. A new variant does not compile without one.
+fn file_of(body: &Body) -> &'static str {
+    match body {
+        Body::TreeOpened(_) => "tree_opened",
+        Body::DelegationAccepted(_) => "delegation_accepted",
+        Body::SubtasksAdded { .. } => "subtasks_added",
+        Body::AttemptStarted(_) => "attempt_started",
+        Body::AttemptSpawned { .. } => "attempt_spawned",
+        Body::UsageSettled { .. } => "usage_settled",
+        Body::ProgressMade { .. } => "progress_made",
+        Body::ApprovalAsked { .. } => "approval_asked",
+        Body::ApprovalGiven { .. } => "approval_given",
+        Body::ApprovalDelivered { .. } => "approval_delivered",
+        Body::WaitBegan { .. } => "wait_began",
+        Body::AttemptFroze { .. } => "attempt_froze",
+        Body::StopRequested { .. } => "stop_requested",
+        Body::AttemptEnded(_) => "attempt_ended",
+        Body::RetryScheduled(_) => "retry_scheduled",
+        Body::RetryDue { .. } => "retry_due",
+        Body::MergeRequested { .. } => "merge_requested",
+        Body::MergeEnded { .. } => "merge_ended",
+        Body::SubtaskEnded(_) => "subtask_ended",
+        Body::WinnerChosen { .. } => "winner_chosen",
+        Body::Paused { .. } => "paused",
+        Body::Resumed { .. } => "resumed",
+        Body::TimeRanOut { .. } => "time_ran_out",
+        Body::RestStopped { .. } => "rest_stopped",
+        Body::CancelRequested { .. } => "cancel_requested",
+        Body::DelegationEnded { .. } => "delegation_ended",
+        Body::DelegationReopened { .. } => "delegation_reopened",
+        Body::AnswerDelivered { .. } => "answer_delivered",
+        Body::RolledBack { .. } => "rolled_back",
+        Body::WorkspaceRemoved { .. } => "workspace_removed",
+    }
+}
+
+fn event(body: Body) -> Event {
+    Event::new(Now(1_767_225_600_000), body)
+}
+
+#[test]
+fn every_variant_has_its_golden_form() {
+    for body in samples() {
+        let file = format!("golden/events/{}.json", file_of(&body));
+        let text = serde_json::to_string_pretty(&event(body)).unwrap();
+        expect_file![file].assert_eq(&format!("{text}\n"));
+    }
+}
+
+#[test]
+fn every_golden_form_reads_back_to_the_same_event() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/events");
+    for body in samples() {
+        let path = folder.join(format!("{}.json", file_of(&body)));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let read: Event = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, event(body), "{}", path.display());
+    }
+}
+
+#[test]
+fn every_variant_has_a_sample() {
+    // Nothing lists the variants of an enum but the error about one that is not there.
+    let error = serde_json::from_str::<Body>(r#"{"no_such_thing": 1}"#).unwrap_err().to_string();
+    let names = error.split('`').skip(3).step_by(2);
+    let known: BTreeSet<&str> = names.collect();
+    let samples = samples();
+    let sampled: BTreeSet<&str> = samples.iter().map(file_of).collect();
+    assert_eq!(known, sampled);
+    assert_eq!(samples.len(), sampled.len());
+}
+
+#[test]
+fn no_golden_form_is_an_orphan() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/events");
+    let files = std::fs::read_dir(folder).unwrap();
+    let found: BTreeSet<String> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let wanted = samples().iter().map(|body| format!("{}.json", file_of(body))).collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn the_version_is_part_of_every_event() {
+    assert_eq!(VERSION, 1);
+    let resumed = event(Body::Resumed { delegation: tree::DelegationNo(0) });
+    expect![[r#"{"v":1,"at":1767225600000,"body":{"resumed":{"delegation":0}}}"#]]
+        .assert_eq(&serde_json::to_string(&resumed).unwrap());
+}
+
+fn words<T: Serialize>(values: &[T]) -> String {
+    serde_json::to_string(values).unwrap()
+}
+
+#[test]
+fn the_words_inside_the_forms_do_not_change() {
+    use StopReason::{
+        Budget, Cancelled, Exited, Killed, Lost, NotStarted, Stalled, Timeout, Unanswered,
+    };
+    let stops = [Exited, Timeout, Stalled, Cancelled, Budget, Unanswered, Killed, NotStarted, Lost];
+    expect![[r#"["exited","timeout","stalled","cancelled","budget","unanswered","killed","not_started","lost"]"#]].assert_eq(&words(&stops));
+    let merges = [
+        MergeOutcome::Clean { commit: None },
+        MergeOutcome::Conflict { files: vec!["x".to_owned()] },
+        MergeOutcome::Failed { code: Code::BuildError, message: "no".to_owned() },
+    ];
+    expect![[r#"[{"clean":{"commit":null}},{"conflict":{"files":["x"]}},{"failed":{"code":"BUILD_ERROR","message":"no"}}]"#]].assert_eq(&words(&merges));
+    let causes = [
+        RetryCause::Failure,
+        RetryCause::RateLimit,
+        RetryCause::Lost,
+        RetryCause::Quality,
+        RetryCause::Request,
+    ];
+    expect![[r#"["failure","rate_limit","lost","quality","request"]"#]].assert_eq(&words(&causes));
+    let outcomes = [
+        Outcome::Completed,
+        Outcome::Partial,
+        Outcome::Failed,
+        Outcome::Blocked,
+        Outcome::Cancelled,
+        Outcome::Skipped,
+    ];
+    expect![[r#"["completed","partial","failed","blocked","cancelled","skipped"]"#]]
+        .assert_eq(&words(&outcomes));
+    assert_eq!(words(&outcomes), words(&outcomes.map(Outcome::as_str)));
+    use Role::{Creator, Critic, Judge, Member, Proposer, Reviewer, Worker};
+    let roles = [Worker, Proposer, Critic, Creator, Reviewer, Member, Judge];
+    expect![[r#"["worker","proposer","critic","creator","reviewer","member","judge"]"#]]
+        .assert_eq(&words(&roles));
+    use Pattern::{Dag, Debate, Direct, Ensemble, Parallel, ParallelStreaming, Review, Sequential};
+    let patterns = [Parallel, ParallelStreaming, Sequential, Dag, Debate, Review, Ensemble, Direct];
+    expect![[r#"["parallel","parallel_streaming","sequential","dag","debate","review","ensemble","direct"]"#]].assert_eq(&words(&patterns));
+    expect![[r#"["vote","best","merge"]"#]].assert_eq(&words(&[
+        Aggregate::Vote,
+        Aggregate::Best,
+        Aggregate::Merge,
+    ]));
+    let callers =
+        [Caller::Root { name: "user".into(), depth: 0 }, Caller::Attempt("exec-a-1".into())];
+    expect![[r#"[{"root":{"name":"user","depth":0}},{"attempt":"exec-a-1"}]"#]]
+        .assert_eq(&words(&callers));
+}

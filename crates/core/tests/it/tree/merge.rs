@@ -1,0 +1,178 @@
+//! Merging: a subtask ends only after its merge; a conflict is a result, not a crash.
+
+use expect_test::expect;
+use legation_core::Code;
+use legation_core::tree::event::MergeOutcome;
+
+use crate::story::{ROOT, Story, completed, dag, failed, parallel, partial, sequential};
+
+#[test]
+fn a_subtask_with_work_ends_after_its_merge() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").returns("a", completed("done").files(&["a.txt"])).tree(expect![[r#"
+        del-1 running
+          a merging
+    "#]]);
+    story.so_far().merged("a").events(expect![[r#"
+        a merged
+        a is completed
+        del-1 ended completed
+    "#]]);
+}
+
+#[test]
+fn one_without_work_needs_no_merge() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").so_far().returns("a", completed("looked around")).events(expect![[r#"
+        a#1 ended completed: looked around
+        a is completed
+        del-1 ended completed
+    "#]]);
+}
+
+#[test]
+fn merges_queue_one_at_a_time_in_the_order_the_work_was_done() {
+    let mut story = Story::new(parallel("a b c"));
+    story.run("a b c");
+    for name in ["c", "a", "b"] {
+        story.returns(name, completed("done").files(&["x"]));
+    }
+    story.owed(expect!["merge c#1, wake +3600s"]);
+    story.merged("c").owed(expect!["merge a#1, wake +3600s"]);
+    story.merged("a").owed(expect!["merge b#1, wake +3600s"]);
+}
+
+#[test]
+fn each_delegation_merges_into_its_own_result() {
+    let mut story = Story::new(parallel("a b"));
+    story.run("a b").nested("a", parallel("c")).run("c");
+    story.returns("c", completed("done").files(&["x"]));
+    story
+        .returns("b", completed("done").files(&["y"]))
+        .owed(expect!["merge b#1, merge c#1, wake +600s"]);
+}
+
+#[test]
+fn a_conflict_blocks_the_subtask_and_what_depends_on_it() {
+    let mut story = Story::new(dag("a b c<b"));
+    story.run("a b").returns("a", completed("one").files(&["x"])).merged("a").so_far();
+    story.returns("b", completed("two").files(&["x"])).conflicts("b", "x").events(expect![[r#"
+        b#1 ended completed: two
+        b waits for its merge
+        b conflicts in x
+        b is blocked: Its changes and earlier ones touch the same lines of: x.
+        del-1 ended blocked
+    "#]]);
+    story.tree(expect![[r#"
+        del-1 blocked
+          a completed
+          b blocked: Its changes and earlier ones touch the same lines of: x.
+          c blocked
+    "#]]);
+}
+
+#[test]
+fn a_retry_after_a_conflict_knows_of_it_and_merges_anew() {
+    let mut story = Story::new(parallel("a b"));
+    story.run("a b").returns("b", completed("two").files(&["x"])).conflicts("b", "x").so_far();
+    story.retry("b").run("b").returns("b", completed("again").files(&["x"])).merged("b");
+    story.events(expect![[r#"
+        b is tried again (request) at +0s, told "The attempt before this one ended blocked: Its changes and earlier ones touch the same lines of: x."
+        b starts, until +600s
+        b#2 runs
+        b#2 ended completed: again
+        b waits for its merge
+        b merged
+        b is completed
+    "#]]);
+    story.returns("a", completed("one"));
+    assert_eq!(story.status(), "completed");
+}
+
+#[test]
+fn a_merge_that_could_not_be_made_is_a_failure() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").returns("a", completed("done").files(&["x"])).so_far();
+    let message = "the build fails after the merge".to_owned();
+    story.merge_ends("a", MergeOutcome::Failed { code: Code::BuildError, message });
+    story.events(expect![[r#"
+        a cannot merge: BUILD_ERROR the build fails after the merge
+        a is failed: the build fails after the merge
+        del-1 ended failed
+    "#]]);
+}
+
+#[test]
+fn what_is_not_completed_is_not_merged() {
+    let mut story = Story::bounded(parallel("a b"), |s| s.recovery.auto_retry = false);
+    story.run("a b").so_far().returns("a", partial("half").files(&["x"]));
+    story.returns("b", failed("broke").files(&["y"])).events(expect![[r#"
+        a#1 ended partial: half
+        a is partial
+        b#1 ended failed: broke
+        b is failed
+        del-1 ended partial
+    "#]]);
+}
+
+#[test]
+fn a_failed_delegation_with_nothing_merged_has_nothing_to_roll_back() {
+    let mut story = Story::bounded(sequential("a b"), |s| {
+        s.recovery.auto_retry = false;
+        s.recovery.rollback_on_failure = true;
+    });
+    story.run("a").returns("a", failed("broke")).owed(expect!["deliver del-1"]);
+}
+
+#[test]
+fn a_failure_takes_back_what_was_merged_where_the_configuration_says_so() {
+    let fails = |rollback_on_failure| {
+        let mut story = Story::bounded(sequential("a b"), |s| {
+            s.recovery.auto_retry = false;
+            s.recovery.rollback_on_failure = rollback_on_failure;
+        });
+        story.run("a").returns("a", completed("one").files(&["x"])).merged("a");
+        story.run("b").returns("b", failed("broke"));
+        story
+    };
+    fails(false).owed(expect!["deliver del-1"]);
+    let mut story = fails(true);
+    story.owed(expect!["deliver del-1, roll back del-1"]);
+    story.so_far().go().retry("b").skip("b").events(expect![[r#"
+        del-1 told
+        del-1 rolled back
+        ! CONFLICT What `del-1` had merged was taken back.
+        ! CONFLICT What `del-1` had merged was taken back.
+    "#]]);
+    story.refusal(expect![[r#"
+        What `del-1` had merged was taken back.
+
+        Suggestion: Start a new delegation.
+    "#]]);
+}
+
+#[test]
+fn what_is_only_partial_is_not_taken_back() {
+    let mut story = Story::bounded(parallel("a b"), |s| s.recovery.rollback_on_failure = true);
+    story.run("a b").returns("a", completed("one").files(&["x"])).merged("a");
+    story.returns("b", partial("half")).owed(expect!["deliver del-1"]);
+}
+
+#[test]
+fn what_was_not_merged_cleanly_is_not_rolled_back() {
+    let mut story = Story::new(parallel("a b"));
+    story.run("a b").returns("a", completed("done").files(&["x"])).conflicts("a", "x");
+    story.cancel_with_rollback(ROOT).stops("b").owed(expect!["deliver del-1"]);
+}
+
+#[test]
+fn a_cancelled_root_takes_back_what_was_merged_below_too() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").nested("a", parallel("b c")).run("b c");
+    story.returns("b", completed("done").files(&["x"])).merged("b");
+    story
+        .cancel_with_rollback(ROOT)
+        .stops("c")
+        .stops("a")
+        .owed(expect!["deliver del-1, roll back del-a"]);
+}

@@ -1,0 +1,6 @@
+//! What people and programs are shown.
+
+mod cost;
+mod registry;
+mod status;
+mod trace;

@@ -1,0 +1,205 @@
+//! A delegation as the API shows it.
+
+use expect_test::expect;
+use legation_core::time::Now;
+use legation_core::tree::view::{self, Stamp};
+use serde_json::{Value, json};
+
+use crate::story::{ROOT, Story, completed, dag, failed, parallel};
+
+fn status(story: &Story) -> Value {
+    let no = story.delegation(ROOT);
+    serde_json::to_value(view::status(&story.state, no, story.now)).unwrap()
+}
+
+#[test]
+fn a_running_delegation_is_shown_whole() {
+    let mut story = Story::new(parallel("a b").about("Build it"));
+    story.run("a").after(30).uses("a", 1_200).pays("a", 0.25);
+    expect![[r#"
+        {
+          "delegationId": "del-1",
+          "taskId": "task-1",
+          "title": "Build it",
+          "status": "running",
+          "pattern": "parallel",
+          "progress": {
+            "completed": 0,
+            "total": 2,
+            "percentage": 0
+          },
+          "startedAt": "2026-01-01T00:00:00Z",
+          "endedAt": null,
+          "subtasks": [
+            {
+              "id": "a",
+              "title": "Do a",
+              "agent": "a",
+              "role": "worker",
+              "round": 0,
+              "status": "running",
+              "dependsOn": [],
+              "blockedBy": [],
+              "attempts": 1,
+              "sessionId": "sess_1767225600_00000a",
+              "startedAt": "2026-01-01T00:00:00Z",
+              "endedAt": null,
+              "deadline": "2026-01-01T00:10:00Z",
+              "timeoutMs": 600000,
+              "depth": 1,
+              "path": [
+                "user",
+                "a"
+              ],
+              "progress": null,
+              "lastAction": null,
+              "quality": null,
+              "error": null,
+              "return": null,
+              "receipt": null,
+              "delegations": []
+            },
+            {
+              "id": "b",
+              "title": "Do b",
+              "agent": "b",
+              "role": "worker",
+              "round": 0,
+              "status": "queued",
+              "dependsOn": [],
+              "blockedBy": [],
+              "attempts": 0,
+              "sessionId": null,
+              "startedAt": null,
+              "endedAt": null,
+              "deadline": null,
+              "timeoutMs": 600000,
+              "depth": 1,
+              "path": [
+                "user",
+                "b"
+              ],
+              "progress": null,
+              "lastAction": null,
+              "quality": null,
+              "error": null,
+              "return": null,
+              "receipt": null,
+              "delegations": []
+            }
+          ],
+          "metrics": {
+            "tokensUsed": 1200,
+            "estimatedCost": 0.25,
+            "elapsedTime": 30000,
+            "avgSubtaskQuality": null
+          },
+          "result": null
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&status(&story)).unwrap());
+}
+
+#[test]
+fn an_ended_subtask_shows_its_return_and_its_receipt() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").after(30).returns("a", completed("done").quality(88).raw("raw"));
+    let shown = status(&story);
+    let subtask = &shown["subtasks"][0];
+    assert_eq!(subtask["return"]["summary"], "done");
+    assert_eq!(subtask["receipt"]["durationMs"], 30_000);
+    assert_eq!((&subtask["quality"], &subtask["raw"]), (&json!(88), &json!("raw")));
+    assert_eq!(subtask["endedAt"], "2026-01-01T00:00:30Z");
+    assert_eq!(shown["result"]["summary"], "done");
+    assert_eq!(shown["endedAt"], "2026-01-01T00:00:30Z");
+}
+
+#[test]
+fn progress_rounds_down() {
+    let mut story = Story::new(parallel("a b c"));
+    assert_eq!(status(&story)["progress"], json!({"completed": 0, "total": 3, "percentage": 0}));
+    story.run("a").returns("a", completed("done"));
+    assert_eq!(status(&story)["progress"], json!({"completed": 1, "total": 3, "percentage": 33}));
+    story.skip("b");
+    assert_eq!(status(&story)["progress"], json!({"completed": 2, "total": 3, "percentage": 66}));
+    story.run("c").returns("c", completed("done"));
+    assert_eq!(status(&story)["progress"], json!({"completed": 3, "total": 3, "percentage": 100}));
+}
+
+#[test]
+fn what_is_blocked_names_what_is_in_its_way() {
+    let mut story = Story::bounded(dag("a b x<a,b y<x"), |s| s.recovery.auto_retry = false);
+    story.run("a b").returns("a", failed("broke")).returns("b", completed("done"));
+    let shown = status(&story);
+    let of = |n: usize| (&shown["subtasks"][n]["status"], &shown["subtasks"][n]["blockedBy"]);
+    assert_eq!(of(2), (&json!("blocked"), &json!(["a"])));
+    assert_eq!(of(3), (&json!("blocked"), &json!(["x"])));
+    assert_eq!(of(1), (&json!("completed"), &json!([])));
+}
+
+#[test]
+fn what_only_waits_is_not_blocked() {
+    let story = Story::new(dag("a b<a"));
+    let shown = status(&story);
+    assert_eq!(shown["subtasks"][1]["blockedBy"], json!([]));
+    assert_eq!(shown["subtasks"][1]["dependsOn"], json!(["a"]));
+}
+
+#[test]
+fn a_pause_and_a_cancel_give_their_reasons() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").pause(ROOT);
+    assert_eq!(
+        (&status(&story)["status"], &status(&story)["reason"]),
+        (&json!("paused"), &json!("lunch"))
+    );
+    story.cancel(ROOT);
+    assert_eq!(status(&story)["reason"], "ana: enough");
+}
+
+#[test]
+fn the_mean_of_what_was_measured_is_the_quality_of_the_whole() {
+    let mut story = Story::new(parallel("a b c"));
+    story.run("a b c").returns("a", completed("done").quality(90));
+    story.returns("b", completed("done").quality(85)).returns("c", completed("done"));
+    assert_eq!(status(&story)["metrics"]["avgSubtaskQuality"], 87);
+    let mut unmeasured = Story::new(parallel("a"));
+    unmeasured.run("a").returns("a", completed("done"));
+    assert_eq!(status(&unmeasured)["metrics"]["avgSubtaskQuality"], Value::Null);
+}
+
+#[test]
+fn absurd_qualities_do_not_overflow() {
+    let mut story = Story::new(parallel("a b"));
+    story.run("a b").returns("a", completed("done").quality(u32::MAX));
+    story.returns("b", completed("done").quality(u32::MAX));
+    assert_eq!(status(&story)["metrics"]["avgSubtaskQuality"], u32::MAX);
+}
+
+#[test]
+fn time_stands_still_for_what_has_ended() {
+    let mut story = Story::new(parallel("a"));
+    assert_eq!(status(&story)["metrics"]["elapsedTime"], 0);
+    story.run("a").after(7);
+    assert_eq!(status(&story)["metrics"]["elapsedTime"], 7_000);
+    story.returns("a", completed("done")).after(100);
+    assert_eq!(status(&story)["metrics"]["elapsedTime"], 7_000);
+}
+
+#[test]
+fn what_an_attempt_delegated_stands_below_its_subtask() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").nested("a", parallel("b")).run("b");
+    let shown = status(&story);
+    let below = &shown["subtasks"][0]["delegations"][0];
+    assert_eq!(below["delegationId"], "del-a");
+    assert_eq!(below["subtasks"][0]["path"], json!(["user", "a", "b"]));
+    assert_eq!(below["subtasks"][0]["depth"], 2);
+}
+
+#[test]
+fn an_instant_beyond_all_calendars_is_a_bare_number() {
+    let told = |ms| Stamp(Now(ms)).to_string();
+    assert_eq!(told(0), "1970-01-01T00:00:00Z");
+    assert_eq!(told(1_767_225_600_123), "2026-01-01T00:00:00.123Z");
+    assert_eq!(told(u64::MAX), i64::MAX.to_string());
+}
