@@ -3,9 +3,7 @@
 //!
 //! One thing is decided at a time, on the state as it is after the last.
 
-use std::sync::Arc;
-
-use super::{cancel, delegate, retry};
+use super::{cancel, retry};
 use crate::returns::{ReturnError, ReturnStatus, StopReason};
 use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
@@ -161,7 +159,7 @@ fn conclude(state: &State, no: DelegationNo) -> Vec<Body> {
         Next::Grow(_) if delegation.failed_fast => {
             pattern::stop_short(state, no, "a subtask failed")
         }
-        Next::Grow(drafts) => match grow(state, no, drafts) {
+        Next::Grow(drafts) => match grow(state, no, &drafts) {
             Ok(subtasks) => {
                 return vec![Body::SubtasksAdded { delegation: no, subtasks }];
             }
@@ -187,23 +185,20 @@ fn conclude(state: &State, no: DelegationNo) -> Vec<Body> {
 }
 
 /// What a pattern adds must fit within the tree's count and the caller's purse.
-fn grow(state: &State, no: DelegationNo, drafts: Vec<Draft>) -> Result<Vec<NewSubtask>, Refusal> {
+fn grow(state: &State, no: DelegationNo, drafts: &[Draft]) -> Result<Vec<NewSubtask>, Refusal> {
     let limits = limits(state);
     let delegation = &state.delegations[no];
     bounds::check_tree_count(state, limits, drafts.len() as u64)?;
-    let purse = purse(state, no);
-    let asks: Vec<Ask<'_>> = drafts.iter().map(delegate::ask).collect();
-    let reserved = bounds::reserve(limits, &purse, &asks)?;
-    let keys: Vec<Arc<str>> =
-        drafts.iter().map(|draft| bounds::call_key(&draft.agent, &draft.task)).collect();
+    let asks: Vec<Ask<'_>> = drafts.iter().map(Draft::ask).collect();
+    let reserved = bounds::reserve(limits, &purse(state, no), &asks)?;
+    let granted = asks.into_iter().map(|ask| ask.key).zip(reserved);
     let first = delegation.subtasks.first().map(|no| state.subtasks[*no].timeout_ms);
-    let new = drafts.into_iter().zip(keys.into_iter().zip(reserved));
-    Ok(new
-        .map(|(draft, granted)| {
-            let same_agent = delegation.cast.first().is_some_and(|cast| cast.agent == draft.agent);
-            delegate::new_subtask(limits, draft, first.filter(|_| same_agent), granted)
-        })
-        .collect())
+    let new = drafts.iter().zip(granted).map(|(draft, granted)| {
+        // The lead gets the same time again that it had at first.
+        let same = delegation.cast.first().is_some_and(|cast| cast.agent == draft.agent);
+        draft.granted(limits, first.filter(|_| same), granted)
+    });
+    Ok(new.collect())
 }
 
 /// What a delegation's later subtasks may draw on.

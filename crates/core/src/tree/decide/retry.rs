@@ -81,7 +81,6 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
     }
     if let Some((agent, habits)) = &retry.agent {
         let owner = &state.delegations[delegation];
-        let key = bounds::call_key(agent, &subtask.task);
         let caller = bounds::Standing {
             depth: owner.depth.saturating_sub(1),
             max_depth: owner.max_depth,
@@ -91,9 +90,11 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
             context: None,
             child_width: None,
         };
-        bounds::check_cycle(&caller, agent, &key, habits)?;
+        let key = bounds::call_key(agent, &subtask.task);
+        let ask = Ask { agent, key, habits, ..ask(subtask) };
+        bounds::check_cycle(&caller, &ask)?;
         let limits = state.settings.as_ref().map(|settings| &settings.limits);
-        bounds::check_metered(limits.ok_or(Rejection::Stale)?, agent, habits)?;
+        bounds::check_metered(limits.ok_or(Rejection::Stale)?, &ask)?;
     }
     let mut bodies = reopen(state, delegation, &[subtask_no])?;
     let reserved = take(&mut bodies, subtask_no);
@@ -202,5 +203,12 @@ fn take(bodies: &mut [Body], subtask: SubtaskNo) -> Option<Amount> {
 }
 
 fn ask(subtask: &Subtask) -> Ask<'_> {
-    Ask { title: &subtask.title, task: &subtask.task, tokens: None }
+    Ask {
+        title: &subtask.title,
+        task: &subtask.task,
+        agent: &subtask.agent,
+        key: subtask.call_key.clone(),
+        habits: &subtask.habits,
+        tokens: None,
+    }
 }
