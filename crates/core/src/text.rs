@@ -4,6 +4,7 @@
 //! Nothing here acts on what it reads, and every parser takes time in
 //! proportion to its input, whoever wrote it.
 
+pub mod delegate;
 pub mod nearest;
 pub mod shown;
 pub mod span;
