@@ -7,6 +7,7 @@
 pub mod delegate;
 pub mod nearest;
 pub mod shown;
+pub mod slash;
 pub mod span;
 pub mod story;
 pub mod words;
