@@ -2,6 +2,7 @@
 
 mod commands;
 mod error;
+mod input;
 mod output;
 
 use std::process::ExitCode;
