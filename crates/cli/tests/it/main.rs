@@ -2,3 +2,4 @@
 
 mod parse;
 mod session;
+mod shell;
