@@ -4,4 +4,6 @@
 
 mod check_return;
 mod config;
+mod parse;
 mod session;
+mod shell;
