@@ -81,5 +81,6 @@ fn an_unknown_command_is_a_usage_error() {
           }
         }
         [exit 2]
-    "#]].assert_eq(&session.run(&["--json", "explode"]));
+    "#]]
+    .assert_eq(&session.run(&["--json", "explode"]));
 }
