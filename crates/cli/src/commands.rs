@@ -2,6 +2,7 @@
 
 mod agents;
 mod check_return;
+mod config;
 mod decide;
 mod parse;
 mod shell;
@@ -20,6 +21,7 @@ pub(crate) enum Command {
     Parse(parse::Args),
     CheckReturn(check_return::Args),
     Agents(agents::Args),
+    Config(config::Args),
     Shell(shell::Args),
 }
 
@@ -29,8 +31,9 @@ impl Command {
         match self {
             Self::Decide(args) => decide::run(args, output),
             Self::Parse(args) => parse::run(args, output),
-            Self::CheckReturn(args) => check_return::run(args, output),
+            Self::CheckReturn(args) => check_return::run(&args, output),
             Self::Agents(args) => agents::run(args, output),
+            Self::Config(args) => config::run(args, output),
             Self::Shell(args) => shell::run(args, output),
         }
     }

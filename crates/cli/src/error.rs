@@ -21,7 +21,7 @@ pub(crate) struct CommandError {
     code: Code,
     message: String,
     hint: Option<String>,
-    details: Value,
+    details: Box<Value>,
 }
 
 impl CommandError {
@@ -36,13 +36,7 @@ impl CommandError {
     }
 
     fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            code,
-            message: message.into(),
-            hint: None,
-            details: Value::Null,
-        }
+        Self { kind, code, message: message.into(), hint: None, details: Box::default() }
     }
 
     /// Says what to do next.
@@ -53,7 +47,7 @@ impl CommandError {
 
     /// Adds figures for programs.
     pub(crate) fn details(mut self, details: Value) -> Self {
-        self.details = details;
+        self.details = Box::new(details);
         self
     }
 
@@ -74,11 +68,7 @@ impl CommandError {
 
     /// The error as text for stderr.
     pub(crate) fn to_text(&self) -> String {
-        let hint = self
-            .hint
-            .as_ref()
-            .map(|hint| format!("\nHint: {hint}"))
-            .unwrap_or_default();
+        let hint = self.hint.as_ref().map(|hint| format!("\nHint: {hint}")).unwrap_or_default();
         format!("ERROR: {}{hint}", self.message)
     }
 }

@@ -1,6 +1,7 @@
 //! `legation`: words on the screen. Every rule lives elsewhere.
 
 mod commands;
+mod config;
 mod error;
 mod output;
 
@@ -47,9 +48,7 @@ fn bad_usage(problem: &clap::Error) -> ExitCode {
         return ExitCode::from(problem.exit_code().clamp(0, 2) as u8);
     }
     let text = problem.to_string();
-    let mut lines = text
-        .lines()
-        .map(|line| line.trim_start_matches("error: ").trim());
+    let mut lines = text.lines().map(|line| line.trim_start_matches("error: ").trim());
     let error = CommandError::usage(lines.next().unwrap_or("bad usage").to_owned())
         .hint("run `legation --help` for the commands and their options");
     Output::new(true).error(&error);

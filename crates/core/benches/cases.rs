@@ -36,28 +36,13 @@ pub(crate) type Round = Box<dyn FnMut()>;
 /// Every case.
 pub(crate) const CASES: &[Case] = &[
     case("call-key-1k", 1000, Reach::Nanos(20_000), call_key),
-    case(
-        "task-text-1m",
-        10,
-        Reach::PerSecond(1 << 20, 500_000_000),
-        task_text,
-    ),
+    case("task-text-1m", 10, Reach::PerSecond(1 << 20, 500_000_000), task_text),
     case("share-short-id", 1000, Reach::Nanos(100), || share_id(8)),
-    case(
-        "share-long-id",
-        1000,
-        Reach::FlatWith("share-short-id"),
-        || share_id(65_536),
-    ),
+    case("share-long-id", 1000, Reach::FlatWith("share-short-id"), || share_id(65_536)),
 ];
 
 const fn case(name: &'static str, rounds: u64, reach: Reach, set_up: fn() -> Round) -> Case {
-    Case {
-        name,
-        rounds,
-        reach,
-        set_up,
-    }
+    Case { name, rounds, reach, set_up }
 }
 
 /// The key of a call on a 1 KB task.

@@ -24,9 +24,7 @@ pub(crate) fn asked_for() -> Option<ExitCode> {
 /// Prints one JSON object per case.
 fn list() -> Option<()> {
     let mut out = std::io::stdout().lock();
-    CASES
-        .iter()
-        .try_for_each(|case| writeln!(out, "{}", described(case)).ok())
+    CASES.iter().try_for_each(|case| writeln!(out, "{}", described(case)).ok())
 }
 
 fn described(case: &Case) -> Value {

@@ -17,5 +17,6 @@ pub mod returns;
 pub mod task;
 pub mod text;
 pub mod time;
+pub mod tree;
 
 pub use code::Code;

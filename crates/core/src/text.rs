@@ -1,1 +1,3 @@
 //! Small languages: `[delegate:…]` entries, slash commands, spans of time, story ids.
+
+pub mod words;

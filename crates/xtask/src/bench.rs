@@ -39,14 +39,7 @@ pub fn run(args: &Args) -> Result<()> {
     let package = format!("legation-{}", args.subject);
     setup::debian("valgrind", "valgrind")?;
     if !args.no_time {
-        let bench = [
-            "bench",
-            "--locked",
-            "--package",
-            &package,
-            "--bench",
-            "core",
-        ];
+        let bench = ["bench", "--locked", "--package", &package, "--bench", "core"];
         process::run(cargo(bench).args(["--", "--quiet", &args.only]))?;
     }
     let counter = counter(&package)?;
@@ -56,18 +49,8 @@ pub fn run(args: &Args) -> Result<()> {
         let case: Case = Case::from_json(line)?;
         if case.name.contains(&args.only) {
             let instructions = counts::per_round(&counter, &case)?;
-            let nanos = if args.no_time {
-                None
-            } else {
-                nanos(&case.name)
-            };
-            rows.push((
-                case,
-                Measured {
-                    instructions,
-                    nanos,
-                },
-            ));
+            let nanos = if args.no_time { None } else { nanos(&case.name) };
+            rows.push((case, Measured { instructions, nanos }));
         }
     }
     if rows.is_empty() {
@@ -85,28 +68,15 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Builds the benchmarks, which can also run a case a given number of times.
 fn counter(package: &str) -> Result<PathBuf> {
-    let mut command = cargo([
-        "bench",
-        "--locked",
-        "--package",
-        package,
-        "--bench",
-        "counts",
-    ]);
+    let mut command = cargo(["bench", "--locked", "--package", package, "--bench", "counts"]);
     command.args(["--no-run", "--message-format=json-render-diagnostics"]);
     let built = process::executables(&process::stdout_of(&mut command)?);
-    built
-        .into_iter()
-        .next()
-        .context("the benchmark was not built")
+    built.into_iter().next().context("the benchmark was not built")
 }
 
 /// The time that criterion measured for a case, if it did.
 fn nanos(case: &str) -> Option<f64> {
-    let estimates = workspace::target()
-        .join("criterion")
-        .join(case)
-        .join("new/estimates.json");
+    let estimates = workspace::target().join("criterion").join(case).join("new/estimates.json");
     let text = std::fs::read_to_string(estimates).ok()?;
     let estimates: Value = serde_json::from_str(&text).ok()?;
     estimates.pointer("/median/point_estimate")?.as_f64()

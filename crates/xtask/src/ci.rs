@@ -46,31 +46,11 @@ const STEPS: &[Step] = &[
         what: "the code is formatted",
         run: || passed(process::run(&mut cargo(["fmt", "--all", "--check"]))),
     },
-    Step {
-        name: "clippy",
-        what: "no lint complains",
-        run: clippy,
-    },
-    Step {
-        name: "test",
-        what: "the tests pass",
-        run: test,
-    },
-    Step {
-        name: "tidy",
-        what: "the house rules hold",
-        run: || passed(tidy::run(&tidy::Args {})),
-    },
-    Step {
-        name: "deny",
-        what: "licences, banned crates and sources are in order",
-        run: deny,
-    },
-    Step {
-        name: "sim",
-        what: "the simulator finds no fault",
-        run: sim,
-    },
+    Step { name: "clippy", what: "no lint complains", run: clippy },
+    Step { name: "test", what: "the tests pass", run: test },
+    Step { name: "tidy", what: "the house rules hold", run: || passed(tidy::run(&tidy::Args {})) },
+    Step { name: "deny", what: "licences, banned crates and sources are in order", run: deny },
+    Step { name: "sim", what: "the simulator finds no fault", run: sim },
 ];
 
 /// Runs the steps asked for; the first failure ends it.
@@ -99,12 +79,7 @@ pub fn run(args: &Args) -> Result<()> {
         };
         summary.push(format!("{:<8} {word:<14} {took:>8}", step.name));
     }
-    summary.push(format!(
-        "{:<8} {:<14} {:>8}",
-        "all",
-        "",
-        seconds(start.elapsed())
-    ));
+    summary.push(format!("{:<8} {:<14} {:>8}", "all", "", seconds(start.elapsed())));
     say(&format!("\n{}", summary.join("\n")));
     Ok(())
 }
@@ -130,13 +105,7 @@ fn clippy() -> Result<Outcome> {
 }
 
 fn test() -> Result<Outcome> {
-    let args = [
-        "nextest",
-        "run",
-        "--locked",
-        "--workspace",
-        "--no-fail-fast",
-    ];
+    let args = ["nextest", "run", "--locked", "--workspace", "--no-fail-fast"];
     passed(process::run(&mut NEXTEST.command(&args)?))
 }
 

@@ -43,9 +43,7 @@ pub fn run(args: &Args) -> Result<()> {
     let binaries = build()?;
     for binary in &binaries {
         let mut tests = Command::new(binary);
-        tests
-            .arg("--quiet")
-            .current_dir(workspace::root().join("crates/core"));
+        tests.arg("--quiet").current_dir(workspace::root().join("crates/core"));
         tests.env("LLVM_PROFILE_FILE", folder.join("%p-%m.profraw"));
         process::run(&mut tests)?;
     }
@@ -54,10 +52,7 @@ pub fn run(args: &Args) -> Result<()> {
     say(&report.to_string());
     let covered = report.percent();
     if covered < args.at_least {
-        bail!(
-            "{covered:.2} % of the lines of core are covered, {} % are wanted",
-            args.at_least
-        );
+        bail!("{covered:.2} % of the lines of core are covered, {} % are wanted", args.at_least);
     }
     Ok(())
 }
@@ -89,9 +84,7 @@ fn lcov(tools: &Tools, folder: &Path, binaries: &[PathBuf]) -> Result<String> {
     }
     process::run(&mut merge)?;
     let mut export = Command::new(&tools.cov);
-    export
-        .args(["export", "-format=lcov", "-instr-profile"])
-        .arg(&merged);
+    export.args(["export", "-format=lcov", "-instr-profile"]).arg(&merged);
     for binary in binaries {
         export.arg("-object").arg(binary);
     }
@@ -110,10 +103,7 @@ fn tools() -> Result<Tools> {
     let field = |name: &str| about.lines().find_map(|line| line.strip_prefix(name));
     let sysroot = process::stdout_of(Command::new("rustc").args(["--print", "sysroot"]))?;
     let host = field("host: ").context("rustc does not name its host")?;
-    let own = Path::new(sysroot.trim())
-        .join("lib/rustlib")
-        .join(host)
-        .join("bin");
+    let own = Path::new(sysroot.trim()).join("lib/rustlib").join(host).join("bin");
     if own.join("llvm-profdata").exists() {
         let (profdata, cov) = (own.join("llvm-profdata"), own.join("llvm-cov"));
         return Ok(Tools { profdata, cov });
@@ -123,10 +113,7 @@ fn tools() -> Result<Tools> {
     let cov = format!("llvm-cov-{major}");
     setup::debian(&cov, &format!("llvm-{major}"))?;
     let profdata = format!("llvm-profdata-{major}").into();
-    Ok(Tools {
-        profdata,
-        cov: cov.into(),
-    })
+    Ok(Tools { profdata, cov: cov.into() })
 }
 
 /// Runs the compiler with counters switched on, if this program was asked to
@@ -137,7 +124,5 @@ pub fn stand_in_for_rustc() -> Option<ExitCode> {
     let mut compiler = Command::new(words.next()?);
     compiler.args(words).args(["-C", "instrument-coverage"]);
     let code = compiler.status().ok().and_then(|status| status.code());
-    Some(code.map_or(ExitCode::FAILURE, |code| {
-        ExitCode::from(code.clamp(0, 255) as u8)
-    }))
+    Some(code.map_or(ExitCode::FAILURE, |code| ExitCode::from(code.clamp(0, 255) as u8)))
 }

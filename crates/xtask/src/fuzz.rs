@@ -53,10 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
     let chosen: Vec<&PathBuf> = binaries.iter().filter(|path| wanted(&name(path))).collect();
     if chosen.is_empty() {
         let known: Vec<String> = binaries.iter().map(|path| name(path)).collect();
-        bail!(
-            "there is no such fuzz target; there are {}",
-            known.join(", ")
-        );
+        bail!("there is no such fuzz target; there are {}", known.join(", "));
     }
     for binary in chosen {
         match &args.input {
@@ -70,10 +67,7 @@ pub fn run(args: &Args) -> Result<()> {
 fn fuzz(folder: &Path, binary: &Path, seconds: u32) -> Result<()> {
     let name = name(binary);
     let kept = workspace::target().join("fuzz");
-    let (corpus, failures) = (
-        kept.join("corpus").join(&name),
-        kept.join("failures").join(&name),
-    );
+    let (corpus, failures) = (kept.join("corpus").join(&name), kept.join("failures").join(&name));
     for folder in [&corpus, &failures] {
         std::fs::create_dir_all(folder)?;
     }

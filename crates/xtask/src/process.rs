@@ -20,9 +20,7 @@ pub fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
 /// Runs a command in the open; an error names it.
 pub fn run(command: &mut Command) -> Result<()> {
     let shown = shown(command);
-    let status = command
-        .status()
-        .with_context(|| format!("`{shown}` could not be started"))?;
+    let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
     if !status.success() {
         bail!("`{shown}` ended with {status}");
     }

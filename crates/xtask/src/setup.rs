@@ -28,18 +28,10 @@ pub struct Tool {
 }
 
 /// Runs the tests.
-pub const NEXTEST: Tool = Tool {
-    name: "cargo-nextest",
-    pinned: "0.9.143",
-    at_least: (0, 9),
-};
+pub const NEXTEST: Tool = Tool { name: "cargo-nextest", pinned: "0.9.143", at_least: (0, 9) };
 
 /// Checks licences, banned crates and sources.
-pub const DENY: Tool = Tool {
-    name: "cargo-deny",
-    pinned: "0.20.2",
-    at_least: (0, 20),
-};
+pub const DENY: Tool = Tool { name: "cargo-deny", pinned: "0.20.2", at_least: (0, 20) };
 
 /// Installs what is missing.
 pub fn run(_args: &Args) -> Result<()> {
@@ -79,33 +71,21 @@ impl Tool {
         // Cargo's subcommands expect their own name as the first word.
         let word = self.name.trim_start_matches("cargo-");
         command.args([word, "--version"]).stderr(Stdio::null());
-        let said = command
-            .output()
-            .ok()
-            .and_then(|done| String::from_utf8(done.stdout).ok());
-        said.and_then(|said| version(&said))
-            .is_some_and(|found| found >= self.at_least)
+        let said = command.output().ok().and_then(|done| String::from_utf8(done.stdout).ok());
+        said.and_then(|said| version(&said)).is_some_and(|found| found >= self.at_least)
     }
 
     fn install(&self, program: &std::path::Path) -> Result<()> {
-        let root = program
-            .ancestors()
-            .nth(2)
-            .context("no folder to install into")?;
+        let root = program.ancestors().nth(2).context("no folder to install into")?;
         say(&format!(
             "{} {} is not on this machine: building it, which takes a few minutes once",
             self.name, self.pinned
         ));
         let mut command = process::cargo(["install", "--locked", "--quiet", "--root"]);
-        command
-            .arg(root)
-            .arg(format!("{}@{}", self.name, self.pinned));
-        for (key, value) in [
-            ("OPT_LEVEL", "0"),
-            ("DEBUG", "0"),
-            ("LTO", "off"),
-            ("CODEGEN_UNITS", "256"),
-        ] {
+        command.arg(root).arg(format!("{}@{}", self.name, self.pinned));
+        for (key, value) in
+            [("OPT_LEVEL", "0"), ("DEBUG", "0"), ("LTO", "off"), ("CODEGEN_UNITS", "256")]
+        {
             command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
         }
         process::run(&mut command)
@@ -124,9 +104,7 @@ pub fn version(said: &str) -> Option<(u64, u64)> {
 fn cache() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let cache = cache
-        .or_else(home)
-        .context("neither XDG_CACHE_HOME nor HOME is set")?;
+    let cache = cache.or_else(home).context("neither XDG_CACHE_HOME nor HOME is set")?;
     Ok(cache.join("legation-xtask"))
 }
 
@@ -141,17 +119,12 @@ fn path_with(program: &std::path::Path) -> Result<OsString> {
 /// Makes sure that Debian's packages are there; asks for them by name where this
 /// user may not install.
 pub fn debian(program: &str, package: &str) -> Result<()> {
-    let found = Command::new(program)
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    let found =
+        Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if found.is_ok_and(|status| status.success()) {
         return Ok(());
     }
-    say(&format!(
-        "{program} is not on this machine: installing {package}"
-    ));
+    say(&format!("{program} is not on this machine: installing {package}"));
     let update = process::run(Command::new("apt-get").args(["update", "-qq"]));
     let install = ["install", "-y", "-qq", "--no-install-recommends", package];
     update

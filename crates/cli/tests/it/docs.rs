@@ -20,12 +20,7 @@ enum Piece {
     /// A file to be there from now on.
     File { name: String, text: String },
     /// A command to be typed.
-    Typed {
-        line: usize,
-        command: String,
-        exit: i32,
-        seen: Vec<String>,
-    },
+    Typed { line: usize, command: String, exit: i32, seen: Vec<String> },
 }
 
 /// The pieces of a document, in order.
@@ -36,16 +31,11 @@ fn pieces(text: &str) -> Vec<Piece> {
         let Some(info) = line.strip_prefix("```") else {
             continue;
         };
-        let block: Vec<(usize, &str)> = lines
-            .by_ref()
-            .take_while(|(_, line)| !line.starts_with("```"))
-            .collect();
+        let block: Vec<(usize, &str)> =
+            lines.by_ref().take_while(|(_, line)| !line.starts_with("```")).collect();
         if let Some((_, name)) = info.split_once("file=") {
             let text = block.iter().map(|(_, line)| format!("{line}\n")).collect();
-            pieces.push(Piece::File {
-                name: name.trim().to_owned(),
-                text,
-            });
+            pieces.push(Piece::File { name: name.trim().to_owned(), text });
         } else if ["console", "sh"].contains(&info.trim()) {
             pieces.extend(typed(&block));
         }
@@ -78,9 +68,9 @@ fn fits(expected: &[String], seen: &[&str]) -> bool {
         Some((first, rest)) if first.trim() == "..." => {
             (0..=seen.len()).any(|skipped| fits(rest, &seen[skipped..]))
         }
-        Some((first, rest)) => seen
-            .split_first()
-            .is_some_and(|(line, more)| line == first && fits(rest, more)),
+        Some((first, rest)) => {
+            seen.split_first().is_some_and(|(line, more)| line == first && fits(rest, more))
+        }
     }
 }
 
@@ -91,12 +81,7 @@ fn read_aloud(text: &str) -> String {
     for piece in pieces(text) {
         match piece {
             Piece::File { name, text } => session.write(name, text),
-            Piece::Typed {
-                line,
-                command,
-                exit,
-                seen,
-            } if command.starts_with("legation") => {
+            Piece::Typed { line, command, exit, seen } if command.starts_with("legation") => {
                 let (code, got) = type_in(&session, &command);
                 let got: Vec<&str> = got.lines().collect();
                 if code != exit || !seen.is_empty() && !fits(&seen, &got) {
@@ -132,10 +117,7 @@ fn type_in(session: &Session, line: &str) -> (i32, String) {
 
 /// Every document of the repository.
 fn documents() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let mut found = Vec::new();
     let mut folders = vec![root.join("docs")];
     while let Some(folder) = folders.pop() {
@@ -148,11 +130,7 @@ fn documents() -> Vec<PathBuf> {
             }
         }
     }
-    found.extend(
-        std::fs::read_dir(root)
-            .unwrap()
-            .map(|entry| entry.unwrap().path()),
-    );
+    found.extend(std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()));
     found.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
     found.sort();
     found
@@ -170,10 +148,7 @@ fn every_document_tells_what_really_happens() {
 
 #[test]
 fn the_readme_types_something() {
-    let readme = documents()
-        .into_iter()
-        .find(|path| path.ends_with("README.md"))
-        .unwrap();
+    let readme = documents().into_iter().find(|path| path.ends_with("README.md")).unwrap();
     let pieces = pieces(&std::fs::read_to_string(readme).unwrap());
     let is_ours = |piece: &Piece| matches!(piece, Piece::Typed { command, .. } if command.starts_with("legation"));
     assert!(pieces.iter().any(is_ours));
@@ -262,10 +237,6 @@ fn dots_stand_for_any_lines() {
     ];
     for (expected, seen, answer) in cases {
         let words: Vec<String> = expected.split(' ').map(str::to_owned).collect();
-        assert_eq!(
-            fits(&words, &seen.split(' ').collect::<Vec<_>>()),
-            answer,
-            "{expected}"
-        );
+        assert_eq!(fits(&words, &seen.split(' ').collect::<Vec<_>>()), answer, "{expected}");
     }
 }

@@ -2,5 +2,7 @@
 
 #![cfg(test)]
 
+mod check_return;
+mod config;
 mod docs;
 mod session;

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 /// A folder of its own for one terminal session.
 pub(crate) struct Session {
     root: TempDir,
+    env: Vec<(String, String)>,
 }
 
 impl Session {
@@ -18,12 +19,17 @@ impl Session {
         for folder in ["home", "project"] {
             std::fs::create_dir(root.path().join(folder)).unwrap();
         }
-        Self { root }
+        Self { root, env: Vec::new() }
     }
 
     /// Where the commands run.
     pub(crate) fn dir(&self) -> PathBuf {
         self.root.path().join("project")
+    }
+
+    /// Sets a variable for the commands that follow.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.env.push((name.to_owned(), value.to_owned()));
     }
 
     /// Writes a file below the project.
@@ -38,15 +44,25 @@ impl Session {
         self.run_with(args, b"")
     }
 
+    /// Runs `legation` in a folder below the project.
+    pub(crate) fn run_in(&self, folder: &str, args: &[&str]) -> String {
+        self.run_at(&self.dir().join(folder), args, b"")
+    }
+
     /// Runs `legation` with these arguments and this on stdin; answers with all that was seen.
     pub(crate) fn run_with(&self, args: &[&str], stdin: &[u8]) -> String {
+        self.run_at(&self.dir(), args, stdin)
+    }
+
+    fn run_at(&self, dir: &Path, args: &[&str], stdin: &[u8]) -> String {
         let mut child = Command::new(env!("CARGO_BIN_EXE_legation"))
             .args(args)
-            .current_dir(self.dir())
+            .current_dir(dir)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", self.root.path().join("home"))
             .env("NO_COLOR", "1")
+            .envs(self.env.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

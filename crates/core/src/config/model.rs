@@ -17,7 +17,7 @@ pub struct Config {
     pub mode: Mode,
     /// What the decision compares its factors with.
     pub thresholds: Thresholds,
-    /// The bounds.
+    /// The bounds that hold every delegation.
     pub limits: Limits,
     /// Which pattern a task gets.
     pub patterns: Patterns,
@@ -29,7 +29,7 @@ pub struct Config {
     pub logging: Logging,
     /// The global layer of permissions.
     pub permissions: Permissions,
-    /// Which agents are switched off, and named grants.
+    /// Which agents are switched off, which have a special part, and named grants.
     pub agents: Agents,
     /// How child processes are fenced.
     pub sandbox: Sandbox,
@@ -156,6 +156,8 @@ pub struct Limits {
     pub subtask_timeout: u64,
     /// Milliseconds a delegation may take.
     pub delegation_timeout: u64,
+    /// What becomes of a runner that can report neither tokens nor cost while a cap is set.
+    pub unmetered: Unmetered,
 }
 
 impl Default for Limits {
@@ -172,8 +174,22 @@ impl Default for Limits {
             max_context_per_agent: 100_000,
             subtask_timeout: 600_000,
             delegation_timeout: 3_600_000,
+            unmetered: Unmetered::default(),
         }
     }
+}
+
+/// What becomes of a runner that can report neither tokens nor cost. The tighter comes first.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Unmetered {
+    /// It is refused.
+    #[default]
+    Refuse,
+    /// It runs, bounded by its time alone.
+    Time,
 }
 
 /// Which pattern a task gets.
@@ -190,15 +206,15 @@ pub struct Patterns {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Hints {
-    /// Words for `parallel`.
+    /// Words that hint at `parallel`, beside the built-in ones.
     pub parallel: Vec<String>,
-    /// Words for `sequential`.
+    /// Words that hint at `sequential`, beside the built-in ones.
     pub sequential: Vec<String>,
-    /// Words for `debate`.
+    /// Words that hint at `debate`, beside the built-in ones.
     pub debate: Vec<String>,
-    /// Words for `review`.
+    /// Words that hint at `review`, beside the built-in ones.
     pub review: Vec<String>,
-    /// Words for `ensemble`.
+    /// Words that hint at `ensemble`, beside the built-in ones.
     pub ensemble: Vec<String>,
 }
 
@@ -212,7 +228,7 @@ pub struct Ui {
     pub expand_progress_tree: bool,
     /// Make a sound at the end.
     pub notification_sound: bool,
-    /// One-line suggestions.
+    /// Show suggestions in one line.
     pub compact_mode: bool,
     /// Fold away what is completed.
     pub auto_collapse_completed: bool,
@@ -239,7 +255,7 @@ impl Default for Ui {
 pub struct Recovery {
     /// Start failed subtasks again; `false` means no retries at all.
     pub auto_retry: bool,
-    /// How often at most.
+    /// How often a failed subtask is started again at most.
     pub max_retries: u32,
     /// A failed delegation's result goes back to its base, its work kept.
     pub rollback_on_failure: bool,
@@ -268,18 +284,13 @@ pub struct Logging {
     pub log_progress: bool,
     /// Keep ended trees.
     pub store_history: bool,
-    /// For how many days.
+    /// Days for which ended trees are kept.
     pub history_retention: u32,
 }
 
 impl Default for Logging {
     fn default() -> Self {
-        Self {
-            log_decisions: true,
-            log_progress: true,
-            store_history: true,
-            history_retention: 30,
-        }
+        Self { log_decisions: true, log_progress: true, store_history: true, history_retention: 30 }
     }
 }
 
@@ -287,7 +298,7 @@ impl Default for Logging {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Permissions {
-    /// Tools anyone may use; present and empty means none.
+    /// Tools anyone may use; absent means the built-in list, empty means none.
     pub allow: Option<Vec<String>>,
     /// Tools that need a human's word each time.
     pub ask: Vec<String>,
@@ -295,12 +306,18 @@ pub struct Permissions {
     pub deny: Vec<String>,
 }
 
-/// Which agents are switched off, and named grants.
+/// Which agents are switched off, which have a special part, and named grants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Agents {
     /// Agents that nobody may delegate to.
     pub disabled: Vec<String>,
+    /// The agent that splits a task which nothing else could split.
+    pub planner: Option<String>,
+    /// The agent that picks the winner of an ensemble.
+    pub judge: Option<String>,
+    /// The agent that is handed merge conflicts.
+    pub resolver: Option<String>,
     /// Children that may do more than their parent, each by name.
     pub grants: Vec<Grant>,
 }
@@ -323,12 +340,14 @@ pub struct Grant {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sandbox {
-    /// Whether to refuse, to warn or not to care when no fence can be had.
+    /// Whether the fence is required, used where it can be had, or left off.
     pub fence: Fence,
     /// Folders outside the workspace that children may write.
     pub writable: Vec<String>,
     /// Ignored files and other folders that children may read.
     pub readable: Vec<String>,
+    /// Whether children may use the network.
+    pub network: Network,
 }
 
 /// What to do about the fence.
@@ -344,28 +363,60 @@ pub enum Fence {
     Off,
 }
 
+/// Whether children may use the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// As the machine does.
+    #[default]
+    Allow,
+    /// Not at all, where the kernel can see to it.
+    Deny,
+}
+
 /// How isolated working copies are made.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Workspace {
-    /// Where they live; absent means the user's state folder.
+    /// Where workspaces live; absent means the user's state folder.
     pub dir: Option<String>,
-    /// Heavy ignored folders to share.
+    /// Heavy ignored folders that all workspaces share, `node_modules` for one.
     pub share: Vec<String>,
-    /// Commands to run in a new one.
+    /// Commands to run in a new workspace before its agent starts.
     pub setup: Vec<String>,
+    /// Megabytes that all workspaces may take on the disk together.
+    pub quota_mb: u64,
+    /// Days after which a workspace that nothing uses is cleared away, its work kept.
+    pub max_age_days: u32,
+    /// Megabytes above which a folder that is not a git repository is copied only after asking.
+    pub copy_limit_mb: u64,
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self {
+            dir: None,
+            share: Vec::new(),
+            setup: Vec::new(),
+            quota_mb: 20_000,
+            max_age_days: 14,
+            copy_limit_mb: 1_000,
+        }
+    }
 }
 
 /// Dollars per million tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct Price {
-    /// Uncached input.
+    /// Dollars per million tokens of uncached input.
     pub input: f64,
-    /// Output, reasoning included.
+    /// Dollars per million tokens of output, reasoning included.
     pub output: f64,
-    /// Input read from a cache.
-    pub cache_read: f64,
-    /// Input written to a cache.
-    pub cache_write: f64,
+    /// Dollars per million tokens read from a cache; absent means as `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<f64>,
+    /// Dollars per million tokens written to a cache; absent means as `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
 }

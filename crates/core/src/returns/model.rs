@@ -31,6 +31,7 @@ pub struct Return {
     /// How it ended.
     pub status: ReturnStatus,
     /// What happened, in 1 to 500 characters.
+    #[schemars(length(min = 1, max = 500))]
     pub summary: String,
     /// What was made.
     pub artifacts: Vec<Artifact>,
@@ -120,6 +121,18 @@ impl Tokens {
             .saturating_add(self.reasoning)
     }
 
+    /// The larger of both, kind by kind: figures that only ever grow.
+    #[must_use]
+    pub fn at_least(&self, other: &Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            reasoning: self.reasoning.max(other.reasoning),
+            cache_read: self.cache_read.max(other.cache_read),
+            cache_write: self.cache_write.max(other.cache_write),
+        }
+    }
+
     /// Both together, kind by kind.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
@@ -150,6 +163,8 @@ pub enum StopReason {
     Cancelled,
     /// Its tokens or its money were used up.
     Budget,
+    /// Nobody answered what it asked.
+    Unanswered,
     /// A signal ended it that was not ours.
     Killed,
     /// It could not be started.

@@ -1,3 +1,7 @@
 //! Stories about the rules: data in, text out.
 
+#![cfg(test)]
+
+mod config;
 mod money;
+mod returns;

@@ -23,9 +23,7 @@ pub fn per_round(counter: &Path, case: &Case) -> Result<f64> {
 fn instructions(counter: &Path, case: &str, rounds: u64) -> Result<u64> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    command
-        .arg(counter)
-        .args(["--count", case, &rounds.to_string()]);
+    command.arg(counter).args(["--count", case, &rounds.to_string()]);
     let said = process::stderr_of(&mut command)?;
     collected(&said).with_context(|| format!("valgrind counted nothing:\n{said}"))
 }

@@ -66,19 +66,13 @@ impl Case {
         } else if let (Some(things), Some(at_least)) = (number("things"), number("perSecond")) {
             Reach::PerSecond { things, at_least }
         } else if let Some(with) = text("flatWith") {
-            Reach::Flat {
-                with: with.to_owned(),
-            }
+            Reach::Flat { with: with.to_owned() }
         } else {
             bail!("the case `{name}` has no limit");
         };
         let rounds = value.get("rounds").and_then(Value::as_u64);
         let rounds = rounds.context("a case has no rounds")?;
-        Ok(Self {
-            name: name.to_owned(),
-            rounds,
-            reach,
-        })
+        Ok(Self { name: name.to_owned(), rounds, reach })
     }
 }
 
@@ -89,11 +83,7 @@ pub fn judged(cases: Vec<(Case, Measured)>) -> Vec<Row> {
         let (got, wanted, kept) = match &case.reach {
             Reach::Nanos(limit) => {
                 let got = measured.nanos.map(time).unwrap_or_default();
-                (
-                    got,
-                    format!("≤ {}", time(*limit)),
-                    measured.nanos.map(|nanos| nanos <= *limit),
-                )
+                (got, format!("≤ {}", time(*limit)), measured.nanos.map(|nanos| nanos <= *limit))
             }
             Reach::PerSecond { things, at_least } => {
                 let rate = measured.nanos.map(|nanos| things * 1e9 / nanos);
@@ -107,23 +97,11 @@ pub fn judged(cases: Vec<(Case, Measured)>) -> Vec<Row> {
             Reach::Flat { with } => {
                 let other = others.iter().find(|(other, _)| other.name == *with);
                 let ratio = other.map(|(_, other)| measured.instructions / other.instructions);
-                let got = ratio
-                    .map(|ratio| format!("× {ratio:.2}"))
-                    .unwrap_or_default();
-                (
-                    got,
-                    format!("as {with}"),
-                    ratio.map(|ratio| ratio <= FLAT_WITHIN),
-                )
+                let got = ratio.map(|ratio| format!("× {ratio:.2}")).unwrap_or_default();
+                (got, format!("as {with}"), ratio.map(|ratio| ratio <= FLAT_WITHIN))
             }
         };
-        Row {
-            case,
-            measured,
-            got,
-            wanted,
-            kept,
-        }
+        Row { case, measured, got, wanted, kept }
     });
     rows.collect()
 }
@@ -131,10 +109,8 @@ pub fn judged(cases: Vec<(Case, Measured)>) -> Vec<Row> {
 /// The rows as a table for people.
 pub fn text(rows: &[Row]) -> String {
     let head = ("case", "instructions", "time", "got", "wanted");
-    let mut lines = vec![format!(
-        "{:<28} {:>14} {:>10} {:>12}  {}",
-        head.0, head.1, head.2, head.3, head.4
-    )];
+    let mut lines =
+        vec![format!("{:<28} {:>14} {:>10} {:>12}  {}", head.0, head.1, head.2, head.3, head.4)];
     for row in rows {
         let verdict = match row.kept {
             Some(true) => "",

@@ -28,10 +28,7 @@ pub fn files(lcov: &str, folder: &str) -> Vec<File> {
         if let Some(path) = line.strip_prefix("SF:") {
             let path = path.strip_prefix(folder);
             counts = path.is_some();
-            files.extend(path.map(|path| File {
-                path: path.to_owned(),
-                ..File::default()
-            }));
+            files.extend(path.map(|path| File { path: path.to_owned(), ..File::default() }));
         } else if let Some((number, count)) = line.strip_prefix("DA:").and_then(data)
             && counts
             && let Some(file) = files.last_mut()
@@ -66,11 +63,7 @@ impl File {
             is_open = count == 0;
         }
         let shown = gaps.iter().take(PLACES_SHOWN).map(|&(first, last)| {
-            if first == last {
-                first.to_string()
-            } else {
-                format!("{first}-{last}")
-            }
+            if first == last { first.to_string() } else { format!("{first}-{last}") }
         });
         let mut shown: Vec<String> = shown.collect();
         if gaps.len() > PLACES_SHOWN {
@@ -102,21 +95,10 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:<36} {:>6} {:>8}  not covered",
-            "file", "lines", "covered"
-        )?;
+        writeln!(f, "{:<36} {:>6} {:>8}  not covered", "file", "lines", "covered")?;
         for file in &self.files {
-            let (lines, share) = (
-                file.counts.len(),
-                percent(file.covered(), file.counts.len()),
-            );
-            let row = format!(
-                "{:<36} {lines:>6} {share:>6.1} %  {}",
-                file.path,
-                file.gaps()
-            );
+            let (lines, share) = (file.counts.len(), percent(file.covered(), file.counts.len()));
+            let row = format!("{:<36} {lines:>6} {share:>6.1} %  {}", file.path, file.gaps());
             writeln!(f, "{}", row.trim_end())?;
         }
         let (lines, share) = (self.lines(), self.percent());

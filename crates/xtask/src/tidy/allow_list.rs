@@ -25,20 +25,12 @@ pub fn apply_with(tree: &Tree, findings: Vec<Finding>, most: usize) -> Vec<Findi
         let before = left.len();
         left.retain(|finding| format!("{} {}", finding.rule, finding.path) != entry);
         if left.len() == before {
-            complaints.push(complaint(
-                line,
-                format!("`{entry}` excuses nothing"),
-                "remove it",
-            ));
+            complaints.push(complaint(line, format!("`{entry}` excuses nothing"), "remove it"));
         }
     }
     if let Some(&(line, _)) = entries.get(most) {
         let what = format!("{} entries, {most} is the limit", entries.len());
-        complaints.push(complaint(
-            line,
-            what,
-            "mend what it excuses: the list only shrinks",
-        ));
+        complaints.push(complaint(line, what, "mend what it excuses: the list only shrinks"));
     }
     left.append(&mut complaints);
     left
@@ -51,11 +43,5 @@ fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn complaint(line: usize, what: String, advice: &str) -> Finding {
-    Finding {
-        rule: "allow-list",
-        path: PATH.into(),
-        line,
-        what,
-        advice: advice.into(),
-    }
+    Finding { rule: "allow-list", path: PATH.into(), line, what, advice: advice.into() }
 }

@@ -33,17 +33,9 @@ pub fn every_code_is_documented(tree: &Tree) -> Vec<Finding> {
         advice: advice.into(),
     };
     let mut findings = Vec::new();
-    for (code, &line) in codes
-        .iter()
-        .filter(|(code, _)| !sections.contains_key(*code))
-    {
+    for (code, &line) in codes.iter().filter(|(code, _)| !sections.contains_key(*code)) {
         let what = format!("`{code}` has no section in {ERRORS}");
-        findings.push(found(
-            CODES,
-            line,
-            what,
-            "write `## CODE` and what it means",
-        ));
+        findings.push(found(CODES, line, what, "write `## CODE` and what it means"));
     }
     for (section, &(line, length)) in &sections {
         if !codes.contains_key(section) {
@@ -51,12 +43,7 @@ pub fn every_code_is_documented(tree: &Tree) -> Vec<Finding> {
             findings.push(found(ERRORS, line, what, "remove the section"));
         } else if length == 0 {
             let what = format!("the section `{section}` is empty");
-            findings.push(found(
-                ERRORS,
-                line,
-                what,
-                "say what it means and what to do",
-            ));
+            findings.push(found(ERRORS, line, what, "say what it means and what to do"));
         }
     }
     findings
@@ -134,9 +121,7 @@ pub fn commands_exist(tree: &Tree) -> Vec<Finding> {
 
 /// The word a line goes on with, unless it goes on with an option or a placeholder.
 fn first_word(rest: &str) -> Option<&str> {
-    let end = rest
-        .find(|c: char| !c.is_ascii_lowercase())
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len());
     rest.get(..end).filter(|word| !word.is_empty())
 }
 

@@ -19,13 +19,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            rule,
-            path,
-            line,
-            what,
-            advice,
-        } = self;
+        let Self { rule, path, line, what, advice } = self;
         write!(f, "{path}:{line}: [{rule}] {what}: {advice}")
     }
 }

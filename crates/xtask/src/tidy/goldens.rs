@@ -30,9 +30,7 @@ pub fn none_is_orphaned(tree: &Tree) -> Vec<Finding> {
 
 fn words_of_crate(tree: &Tree, path: &str) -> BTreeSet<String> {
     let folder = path.splitn(3, '/').take(2).collect::<Vec<_>>().join("/") + "/";
-    let files = tree
-        .rust()
-        .filter(|(path, _)| path.starts_with(&folder) && is_rust(path));
+    let files = tree.rust().filter(|(path, _)| path.starts_with(&folder) && is_rust(path));
     let tokens = files.flat_map(|(_, tokens)| tokens);
     tokens.map(|token| plain(&token.text)).collect()
 }

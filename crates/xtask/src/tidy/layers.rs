@@ -17,59 +17,24 @@ const ENGINE: &str = "legation-engine";
 const SERVER: &str = "legation-server";
 
 const LAYERS: &[Layer] = &[
-    Layer {
-        package: CORE,
-        may_know: &[],
-    },
+    Layer { package: CORE, may_know: &[] },
     // The store keeps events without knowing what they mean.
-    Layer {
-        package: STORE,
-        may_know: &[],
-    },
-    Layer {
-        package: RUNNERS,
-        may_know: &[CORE],
-    },
-    Layer {
-        package: ENGINE,
-        may_know: &[CORE, STORE, RUNNERS],
-    },
-    Layer {
-        package: SERVER,
-        may_know: &[CORE, ENGINE],
-    },
-    Layer {
-        package: "legation",
-        may_know: &[CORE, RUNNERS, ENGINE, SERVER],
-    },
-    Layer {
-        package: "legation-sim",
-        may_know: &[CORE, ENGINE],
-    },
-    Layer {
-        package: "xtask",
-        may_know: &[],
-    },
+    Layer { package: STORE, may_know: &[] },
+    Layer { package: RUNNERS, may_know: &[CORE] },
+    Layer { package: ENGINE, may_know: &[CORE, STORE, RUNNERS] },
+    Layer { package: SERVER, may_know: &[CORE, ENGINE] },
+    Layer { package: "legation", may_know: &[CORE, RUNNERS, ENGINE, SERVER] },
+    Layer { package: "legation-sim", may_know: &[CORE, ENGINE] },
+    Layer { package: "xtask", may_know: &[] },
 ];
 
 /// The crates from outside that `core` may use: forms, hashes and errors.
-const CORE_MAY_USE: &[&str] = &[
-    "jsonschema",
-    "memchr",
-    "rustc-hash",
-    "schemars",
-    "serde",
-    "serde_json",
-    "sha2",
-    "thiserror",
-];
+const CORE_MAY_USE: &[&str] =
+    &["jsonschema", "memchr", "rustc-hash", "schemars", "serde", "serde_json", "sha2", "thiserror"];
 
 /// Finds dependencies that point the wrong way.
 pub fn check(packages: &[Package]) -> Vec<Finding> {
-    packages
-        .iter()
-        .flat_map(|package| check_one(package, packages))
-        .collect()
+    packages.iter().flat_map(|package| check_one(package, packages)).collect()
 }
 
 fn check_one(package: &Package, all: &[Package]) -> Vec<Finding> {
@@ -82,10 +47,7 @@ fn check_one(package: &Package, all: &[Package]) -> Vec<Finding> {
     };
     let Some(layer) = LAYERS.iter().find(|layer| layer.package == package.name) else {
         let what = format!("`{}` has no place among the crates", package.name);
-        return vec![found(
-            what,
-            "give it a line in xtask's layers.rs, with its reason",
-        )];
+        return vec![found(what, "give it a line in xtask's layers.rs, with its reason")];
     };
     let mut findings = Vec::new();
     for dependency in &package.dependencies {

@@ -4,19 +4,10 @@ use super::finding::Finding;
 use super::tree::{Tree, file_name, is_rust, is_source, stem};
 
 /// Names that say nothing about what is inside.
-const BANNED_NAMES: &[&str] = &[
-    "utils", "util", "helpers", "helper", "common", "manager", "imp", "misc",
-];
+const BANNED_NAMES: &[&str] =
+    &["utils", "util", "helpers", "helper", "common", "manager", "imp", "misc"];
 /// Endings of files that a tool left behind.
-const STRAY: &[&str] = &[
-    ".pending-snap",
-    ".snap.new",
-    ".orig",
-    ".rej",
-    ".profraw",
-    ".swp",
-    "~",
-];
+const STRAY: &[&str] = &[".pending-snap", ".snap.new", ".orig", ".rej", ".profraw", ".swp", "~"];
 /// Folders at the top of a machine below which people work.
 const PRIVATE_FOLDERS: &[&str] = &["home", "Users", "root", "work"];
 
@@ -75,9 +66,7 @@ pub fn no_stray_file(tree: &Tree) -> Vec<Finding> {
 pub fn one_test_binary_per_crate(tree: &Tree) -> Vec<Finding> {
     let rust = tree.files().filter(|(path, _)| is_rust(path));
     let outside = rust.filter(|(path, _)| {
-        let below = path
-            .strip_prefix("crates/")
-            .and_then(|path| path.split_once("/tests/"));
+        let below = path.strip_prefix("crates/").and_then(|path| path.split_once("/tests/"));
         below.is_some_and(|(_, file)| !file.starts_with("it/"))
     });
     outside
@@ -119,9 +108,7 @@ fn names(line: &str, folder: &str) -> bool {
     let needle = format!("/{folder}/");
     line.match_indices(&needle).any(|(at, _)| {
         let before = line.get(..at).and_then(|before| before.chars().next_back());
-        let after = line
-            .get(at + needle.len()..)
-            .and_then(|after| after.chars().next());
+        let after = line.get(at + needle.len()..).and_then(|after| after.chars().next());
         let is_absolute = before.is_none_or(|c| !is_of_a_path(c));
         is_absolute && after.is_some_and(char::is_alphanumeric)
     })

@@ -19,9 +19,8 @@ pub struct Token {
 /// The tokens of a source text; the error is the line where it stops making sense.
 pub fn tokens(text: &str) -> Result<Vec<Token>, usize> {
     // A file may open with `#!/usr/bin/env …`, which is no Rust.
-    let stream: TokenStream = text
-        .parse()
-        .map_err(|error: proc_macro2::LexError| error.span().start().line)?;
+    let stream: TokenStream =
+        text.parse().map_err(|error: proc_macro2::LexError| error.span().start().line)?;
     let mut found = Vec::new();
     flatten(stream, &mut found);
     Ok(found)
@@ -68,11 +67,7 @@ fn skip_doc_comment(trees: &mut impl Iterator<Item = TokenTree>) {
 }
 
 fn token(text: &str, span: Span) -> Token {
-    Token {
-        text: text.to_owned(),
-        line: span.start().line,
-        last_line: span.end().line,
-    }
+    Token { text: text.to_owned(), line: span.start().line, last_line: span.end().line }
 }
 
 /// The lines on which this row of tokens occurs.

@@ -87,10 +87,7 @@ fn resolved(from: &str, file: &str) -> Option<String> {
 
 /// The anchor that a heading gets: lower case, blanks as hyphens, no other signs.
 fn anchor(line: &str) -> Option<String> {
-    let heading = line
-        .strip_prefix('#')?
-        .trim_start_matches('#')
-        .strip_prefix(' ')?;
+    let heading = line.strip_prefix('#')?.trim_start_matches('#').strip_prefix(' ')?;
     let signs = heading.trim().chars().flat_map(char::to_lowercase);
     let signs = signs.filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     Some(signs.map(|c| if c == ' ' { '-' } else { c }).collect())

@@ -37,9 +37,7 @@ pub fn functions_are_short(tree: &Tree) -> Vec<Finding> {
         let mut before = 0;
         for function in lexer::functions(tokens) {
             // An expectation belongs to the next function after it.
-            let is_excused = excused
-                .iter()
-                .any(|line| (before..function.line).contains(line));
+            let is_excused = excused.iter().any(|line| (before..function.line).contains(line));
             before = function.line;
             if function.code_lines > FUNCTION_LINES && !is_excused {
                 findings.push(Finding {

@@ -49,16 +49,9 @@ pub fn files_can_be_read(tree: &Tree) -> Vec<Finding> {
 /// A lint is expected with a reason, never allowed.
 pub fn no_allow_attribute(tree: &Tree) -> Vec<Finding> {
     let advice = "use #[expect(…, reason = \"…\")], or mend what the lint found";
-    let rows: [&[&str]; 3] = [
-        &["#", "[", "allow", "("],
-        &["#", "!", "[", "allow", "("],
-        &[",", "allow", "(", "clippy"],
-    ];
-    let bans = rows.map(|row| Ban {
-        rule: "attribute",
-        row,
-        advice,
-    });
+    let rows: [&[&str]; 3] =
+        [&["#", "[", "allow", "("], &["#", "!", "[", "allow", "("], &[",", "allow", "(", "clippy"]];
+    let bans = rows.map(|row| Ban { rule: "attribute", row, advice });
     banned(tree, &bans, |_| true)
 }
 
@@ -66,11 +59,7 @@ pub fn no_allow_attribute(tree: &Tree) -> Vec<Finding> {
 pub fn nothing_unfinished(tree: &Tree) -> Vec<Finding> {
     let advice = "finish it, or leave it out";
     let rows: [&[&str]; 2] = [&["todo", "!"], &["unimplemented", "!"]];
-    let bans = rows.map(|row| Ban {
-        rule: "unfinished",
-        row,
-        advice,
-    });
+    let bans = rows.map(|row| Ban { rule: "unfinished", row, advice });
     banned(tree, &bans, |_| true)
 }
 
@@ -78,26 +67,14 @@ pub fn nothing_unfinished(tree: &Tree) -> Vec<Finding> {
 pub fn no_ignored_test(tree: &Tree) -> Vec<Finding> {
     let advice = "make it run, or remove it";
     let row = &["#", "[", "ignore"];
-    banned(
-        tree,
-        &[Ban {
-            rule: "ignored-test",
-            row,
-            advice,
-        }],
-        |_| true,
-    )
+    banned(tree, &[Ban { rule: "ignored-test", row, advice }], |_| true)
 }
 
 /// Tests wait for what they test, not for time to pass.
 pub fn no_sleep_in_tests(tree: &Tree) -> Vec<Finding> {
     let advice = "wait for the thing itself: a message, a file, an exit";
     let rows: [&[&str]; 2] = [&["thread", ":", ":", "sleep"], &["time", ":", ":", "sleep"]];
-    let bans = rows.map(|row| Ban {
-        rule: "sleep",
-        row,
-        advice,
-    });
+    let bans = rows.map(|row| Ban { rule: "sleep", row, advice });
     banned(tree, &bans, |path| !is_source(path))
 }
 
@@ -105,28 +82,13 @@ pub fn no_sleep_in_tests(tree: &Tree) -> Vec<Finding> {
 pub fn no_inline_test(tree: &Tree) -> Vec<Finding> {
     let advice = "move the tests to a module of the crate's tests/it/";
     let row = &["cfg", "(", "test", ")"];
-    banned(
-        tree,
-        &[Ban {
-            rule: "inline-test",
-            row,
-            advice,
-        }],
-        is_source,
-    )
+    banned(tree, &[Ban { rule: "inline-test", row, advice }], is_source)
 }
 
 /// `core` knows no clock, no randomness, no files, no processes and no async.
 pub fn core_is_pure(tree: &Tree) -> Vec<Finding> {
     let advice = "let the fact come in with the question, and use rustc-hash for maps";
-    let bans: Vec<Ban> = IMPURE
-        .iter()
-        .map(|row| Ban {
-            rule: "pure-core",
-            row,
-            advice,
-        })
-        .collect();
+    let bans: Vec<Ban> = IMPURE.iter().map(|row| Ban { rule: "pure-core", row, advice }).collect();
     banned(tree, &bans, |path| path.starts_with("crates/core/src/"))
 }
 

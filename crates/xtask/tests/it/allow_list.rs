@@ -19,11 +19,7 @@ fn breach(path: &str) -> Finding {
 
 fn after(list: &str, most: usize) -> String {
     let tree = Tree::new([(PATH, list)]);
-    text(&apply_with(
-        &tree,
-        vec![breach("a.rs"), breach("b.rs")],
-        most,
-    ))
+    text(&apply_with(&tree, vec![breach("a.rs"), breach("b.rs")], most))
 }
 
 #[test]

@@ -5,38 +5,16 @@ use xtask::bench::counts::collected;
 use xtask::bench::table::{Case, Measured, judged, text};
 
 fn measured(line: &str, instructions: f64, nanos: Option<f64>) -> (Case, Measured) {
-    (
-        Case::from_json(line).unwrap(),
-        Measured {
-            instructions,
-            nanos,
-        },
-    )
+    (Case::from_json(line).unwrap(), Measured { instructions, nanos })
 }
 
 #[test]
 fn a_limit_that_is_missed_is_marked() {
     let rows = judged(vec![
-        measured(
-            r#"{"name":"decide","rounds":9,"nanos":20000}"#,
-            51_234.4,
-            Some(12_345.0),
-        ),
-        measured(
-            r#"{"name":"check","rounds":9,"nanos":2000}"#,
-            900.0,
-            Some(2_500.0),
-        ),
-        measured(
-            r#"{"name":"parse","rounds":9,"things":1000000,"perSecond":5e8}"#,
-            2e6,
-            Some(1e6),
-        ),
-        measured(
-            r#"{"name":"check-large","rounds":9,"flatWith":"check"}"#,
-            2_700.0,
-            None,
-        ),
+        measured(r#"{"name":"decide","rounds":9,"nanos":20000}"#, 51_234.4, Some(12_345.0)),
+        measured(r#"{"name":"check","rounds":9,"nanos":2000}"#, 900.0, Some(2_500.0)),
+        measured(r#"{"name":"parse","rounds":9,"things":1000000,"perSecond":5e8}"#, 2e6, Some(1e6)),
+        measured(r#"{"name":"check-large","rounds":9,"flatWith":"check"}"#, 2_700.0, None),
         measured(r#"{"name":"evolve","rounds":9,"nanos":1000}"#, 800.0, None),
     ]);
     expect![[r#"

@@ -44,8 +44,5 @@ fn many_gaps_are_cut_short() {
 #[test]
 fn nothing_to_run_is_covered_and_odd_lines_are_passed_over() {
     assert_eq!(Report::new(files("", "/x/")).percent(), 100.0);
-    assert_eq!(
-        Report::new(files("DA:1,0\nSF:/x/a.rs\nDA:one,2\nDA:3\n", "/x/")).percent(),
-        100.0
-    );
+    assert_eq!(Report::new(files("DA:1,0\nSF:/x/a.rs\nDA:one,2\nDA:3\n", "/x/")).percent(), 100.0);
 }

@@ -13,10 +13,7 @@ const CODES: &str = "codes! {\n    Timeout = \"TIMEOUT\";\n    Conflict = \"CONF
 #[test]
 fn codes_and_sections_are_matched_both_ways() {
     let errors = "# Errors\n\n## TIMEOUT\n\n## GONE\n\nIt went.\n\n## Exit codes\n\nThese.\n";
-    let files = [
-        ("crates/core/src/code.rs", CODES),
-        ("docs/errors.md", errors),
-    ];
+    let files = [("crates/core/src/code.rs", CODES), ("docs/errors.md", errors)];
     expect![[r#"
         crates/core/src/code.rs:3: [error-codes] `CONFLICT` has no section in docs/errors.md: write `## CODE` and what it means
         docs/errors.md:5: [error-codes] `GONE` is not a code in crates/core/src/code.rs: remove the section
@@ -27,19 +24,13 @@ fn codes_and_sections_are_matched_both_ways() {
 #[test]
 fn documented_codes_are_left_alone() {
     let errors = "## TIMEOUT\n\nToo late.\n\n## `CONFLICT`\n\nWrong state.\n";
-    let files = [
-        ("crates/core/src/code.rs", CODES),
-        ("docs/errors.md", errors),
-    ];
+    let files = [("crates/core/src/code.rs", CODES), ("docs/errors.md", errors)];
     assert_eq!(found(every_code_is_documented, &files), "");
 }
 
 #[test]
 fn an_agents_file_of_90_lines_passes_and_one_of_91_does_not() {
-    assert_eq!(
-        found(agents_file_is_short, &[("AGENTS.md", &"x\n".repeat(90))]),
-        ""
-    );
+    assert_eq!(found(agents_file_is_short, &[("AGENTS.md", &"x\n".repeat(90))]), "");
     expect![[r#"
         AGENTS.md:91: [agents-size] 91 lines, 90 is the limit: move what is not needed every time to another document
     "#]].assert_eq(&found(agents_file_is_short, &[("AGENTS.md", &"x\n".repeat(91))]));
@@ -75,10 +66,7 @@ fn links_that_lead_somewhere_and_links_in_code_are_left_alone() {
     let files = [
         ("README.md", readme),
         ("LICENSE-MIT", ""),
-        (
-            "docs/errors.md",
-            "## `MAX_DEPTH_EXCEEDED`\n[up](../README.md)\n",
-        ),
+        ("docs/errors.md", "## `MAX_DEPTH_EXCEEDED`\n[up](../README.md)\n"),
     ];
     assert_eq!(found(links_resolve, &files), "");
 }
@@ -89,14 +77,8 @@ fn tests_that_do_not_exist_are_found() {
         | y | `core::money::gone`, `core::budget`, `core::bounds::depth::stops` |\n";
     let files = [
         ("docs/coverage.md", table),
-        (
-            "crates/core/tests/it/money.rs",
-            "#[test]\nfn sums_are_exact() {}\n",
-        ),
-        (
-            "crates/core/tests/it/bounds/depth.rs",
-            "#[test]\nfn stops() {}\n",
-        ),
+        ("crates/core/tests/it/money.rs", "#[test]\nfn sums_are_exact() {}\n"),
+        ("crates/core/tests/it/bounds/depth.rs", "#[test]\nfn stops() {}\n"),
     ];
     expect![[r#"
         docs/coverage.md:4: [test-name] there is no test `core::money::gone`: name the test that holds the promise, or write it

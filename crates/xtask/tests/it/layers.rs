@@ -9,10 +9,7 @@ use crate::sample::text;
 /// A crate from a line such as `legation-core: serde, proptest (dev)`.
 fn package(line: &str) -> Package {
     let (name, dependencies) = line.split_once(':').unwrap();
-    let dependencies = dependencies
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
+    let dependencies = dependencies.split(',').map(str::trim).filter(|name| !name.is_empty());
     let dependencies = dependencies.map(|text| Dependency {
         name: text.trim_end_matches(" (dev)").to_owned(),
         dev: text.ends_with(" (dev)"),

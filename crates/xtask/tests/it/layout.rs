@@ -24,14 +24,8 @@ fn names_that_could_hold_anything_are_found_in_files_and_folders() {
 #[test]
 fn a_module_that_does_not_open_with_its_purpose_is_found() {
     let files = [
-        (
-            "crates/core/src/silent.rs",
-            "use std::fmt;\n//! Too late.\n",
-        ),
-        (
-            "crates/core/src/outer.rs",
-            "/// About something else.\nfn a() {}\n",
-        ),
+        ("crates/core/src/silent.rs", "use std::fmt;\n//! Too late.\n"),
+        ("crates/core/src/outer.rs", "/// About something else.\nfn a() {}\n"),
         ("crates/core/src/good.rs", "//! What it is.\n"),
         ("crates/core/tests/it/story.rs", "#[test]\nfn a() {}\n"),
     ];
@@ -43,11 +37,7 @@ fn a_module_that_does_not_open_with_its_purpose_is_found() {
 
 #[test]
 fn what_tools_leave_behind_is_found() {
-    let files = [
-        ("crates/cli/tests/it/.a.rs.pending-snap", ""),
-        ("b.rs.orig", ""),
-        ("c.rs", ""),
-    ];
+    let files = [("crates/cli/tests/it/.a.rs.pending-snap", ""), ("b.rs.orig", ""), ("c.rs", "")];
     expect![[r#"
         b.rs.orig:1: [stray] a tool left this behind: remove it
         crates/cli/tests/it/.a.rs.pending-snap:1: [stray] a tool left this behind: remove it
@@ -75,23 +65,12 @@ fn paths_of_one_machine_are_found_and_other_paths_are_not() {
             found(layout::no_path_of_a_machine, &[("README.md", line)]).contains("README.md:1:"),
             "{line}"
         );
-        assert_eq!(
-            found(layout::no_path_of_a_machine, &[("a/fixtures/x.json", line)]),
-            ""
-        );
+        assert_eq!(found(layout::no_path_of_a_machine, &[("a/fixtures/x.json", line)]), "");
     }
-    for line in [
-        "see https://example.org/home/ana",
-        "in ~/home/x",
-        "GET /home/",
-        "/etc/passwd",
-        "a/work/b",
-    ] {
-        assert_eq!(
-            found(layout::no_path_of_a_machine, &[("README.md", line)]),
-            "",
-            "{line}"
-        );
+    for line in
+        ["see https://example.org/home/ana", "in ~/home/x", "GET /home/", "/etc/passwd", "a/work/b"]
+    {
+        assert_eq!(found(layout::no_path_of_a_machine, &[("README.md", line)]), "", "{line}");
     }
 }
 
@@ -99,19 +78,10 @@ fn paths_of_one_machine_are_found_and_other_paths_are_not() {
 fn a_golden_file_that_nothing_is_called_after_is_found() {
     let files = [
         ("crates/core/src/event.rs", "enum Event { CancelRequested }"),
-        (
-            "crates/core/tests/it/golden.rs",
-            "fn a() { check(\"started\"); }",
-        ),
+        ("crates/core/tests/it/golden.rs", "fn a() { check(\"started\"); }"),
         ("crates/runners/src/other.rs", "struct Gone;"),
-        (
-            "crates/core/tests/it/golden/events/cancel_requested.v1.json",
-            "{}",
-        ),
-        (
-            "crates/core/tests/it/golden/events/cancel-requested.v2.json",
-            "{}",
-        ),
+        ("crates/core/tests/it/golden/events/cancel_requested.v1.json", "{}"),
+        ("crates/core/tests/it/golden/events/cancel-requested.v2.json", "{}"),
         ("crates/core/tests/it/golden/events/started.json", "{}"),
         ("crates/core/tests/it/golden/events/gone.v1.json", "{}"),
     ];

@@ -10,8 +10,5 @@ pub(crate) fn found(rule: fn(&Tree) -> Vec<Finding>, files: &[(&str, &str)]) -> 
 
 /// Findings as they are printed.
 pub(crate) fn text(findings: &[Finding]) -> String {
-    findings
-        .iter()
-        .map(|finding| format!("{finding}\n"))
-        .collect()
+    findings.iter().map(|finding| format!("{finding}\n")).collect()
 }

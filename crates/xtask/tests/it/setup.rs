@@ -5,10 +5,7 @@ use xtask::setup::{DENY, version};
 #[test]
 fn the_version_is_the_first_number_that_a_tool_prints() {
     let cases = [
-        (
-            "cargo-nextest 0.9.143 (60fa45f63 2026-08-04)\nrelease: 0.9.143\n",
-            Some((0, 9)),
-        ),
+        ("cargo-nextest 0.9.143 (60fa45f63 2026-08-04)\nrelease: 0.9.143\n", Some((0, 9))),
         ("cargo-deny 0.20.2\n", Some((0, 20))),
         ("no such command\n", None),
         ("", None),

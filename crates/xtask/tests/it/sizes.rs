@@ -12,10 +12,8 @@ fn lines(count: usize) -> String {
 #[test]
 fn a_source_file_of_500_lines_passes_and_one_of_501_does_not() {
     let (fits, too_long) = ("\n".repeat(500), "\n".repeat(501));
-    let files = [
-        ("crates/core/src/fits.rs", fits.as_str()),
-        ("crates/core/src/long.rs", &too_long),
-    ];
+    let files =
+        [("crates/core/src/fits.rs", fits.as_str()), ("crates/core/src/long.rs", &too_long)];
     expect![[r#"
         crates/core/src/long.rs:501: [file-size] 501 lines, 500 is the limit: split it by what it is about
     "#]].assert_eq(&found(files_are_short, &files));
@@ -24,20 +22,13 @@ fn a_source_file_of_500_lines_passes_and_one_of_501_does_not() {
 #[test]
 fn a_long_test_file_or_document_is_left_alone() {
     let long = "\n".repeat(900);
-    let files = [
-        ("crates/core/tests/it/story.rs", long.as_str()),
-        ("README.md", &long),
-    ];
+    let files = [("crates/core/tests/it/story.rs", long.as_str()), ("README.md", &long)];
     assert_eq!(found(files_are_short, &files), "");
 }
 
 #[test]
 fn a_function_of_70_lines_passes_and_one_of_71_does_not() {
-    let source = format!(
-        "fn fits() {{\n{}}}\n\nfn long() {{\n{}}}\n",
-        lines(70),
-        lines(71)
-    );
+    let source = format!("fn fits() {{\n{}}}\n\nfn long() {{\n{}}}\n", lines(70), lines(71));
     expect![[r#"
         crates/core/src/a.rs:74: [function-size] `long` has 71 lines, 70 is the limit: give its parts names, or expect clippy::too_many_lines with a reason
     "#]].assert_eq(&found(functions_are_short, &[("crates/core/src/a.rs", &source)]));
@@ -47,18 +38,12 @@ fn a_function_of_70_lines_passes_and_one_of_71_does_not() {
 fn comments_and_blank_lines_are_not_counted() {
     let quiet = "    // why\n\n    /// what\n    let x = 1;\n".repeat(40);
     let source = format!("fn quiet() {{\n{quiet}}}\n");
-    assert_eq!(
-        found(functions_are_short, &[("crates/core/src/a.rs", &source)]),
-        ""
-    );
+    assert_eq!(found(functions_are_short, &[("crates/core/src/a.rs", &source)]), "");
 }
 
 #[test]
 fn every_line_of_a_long_string_counts() {
-    let source = format!(
-        "fn text() -> &'static str {{\n    \"{}\"\n}}\n",
-        "line\n".repeat(71)
-    );
+    let source = format!("fn text() -> &'static str {{\n    \"{}\"\n}}\n", "line\n".repeat(71));
     let said = found(functions_are_short, &[("crates/core/src/a.rs", &source)]);
     assert!(said.contains("`text` has 72 lines"), "{said}");
 }

@@ -12,36 +12,11 @@ type Check = fn(&Tree) -> Vec<Finding>;
 #[test]
 fn each_banned_word_is_found_where_it_stands() {
     let cases: &[(Check, &str, &str, usize)] = &[
-        (
-            words::no_allow_attribute,
-            "crates/core/src/a.rs",
-            "\n#[allow(dead_code)]\nfn a() {}",
-            2,
-        ),
-        (
-            words::no_allow_attribute,
-            "crates/core/tests/it/a.rs",
-            "#![allow(missing_docs)]",
-            1,
-        ),
-        (
-            words::no_allow_attribute,
-            "crates/core/src/a.rs",
-            "#[cfg_attr(x, allow(clippy::y))]",
-            1,
-        ),
-        (
-            words::nothing_unfinished,
-            "crates/cli/src/a.rs",
-            "fn a() {\n    todo!()\n}",
-            2,
-        ),
-        (
-            words::nothing_unfinished,
-            "crates/cli/src/a.rs",
-            "fn a() { unimplemented!(\"x\") }",
-            1,
-        ),
+        (words::no_allow_attribute, "crates/core/src/a.rs", "\n#[allow(dead_code)]\nfn a() {}", 2),
+        (words::no_allow_attribute, "crates/core/tests/it/a.rs", "#![allow(missing_docs)]", 1),
+        (words::no_allow_attribute, "crates/core/src/a.rs", "#[cfg_attr(x, allow(clippy::y))]", 1),
+        (words::nothing_unfinished, "crates/cli/src/a.rs", "fn a() {\n    todo!()\n}", 2),
+        (words::nothing_unfinished, "crates/cli/src/a.rs", "fn a() { unimplemented!(\"x\") }", 1),
         (
             words::no_ignored_test,
             "crates/cli/tests/it/a.rs",
@@ -54,48 +29,13 @@ fn each_banned_word_is_found_where_it_stands() {
             "fn a() { std::thread::sleep(x) }",
             1,
         ),
-        (
-            words::no_sleep_in_tests,
-            "crates/cli/tests/it/a.rs",
-            "use tokio::time::sleep;",
-            1,
-        ),
-        (
-            words::no_inline_test,
-            "crates/core/src/a.rs",
-            "#[cfg(test)]\nmod tests {}",
-            1,
-        ),
-        (
-            words::core_is_pure,
-            "crates/core/src/a.rs",
-            "use std::fs::read;",
-            1,
-        ),
-        (
-            words::core_is_pure,
-            "crates/core/src/a.rs",
-            "fn a() { let t = Instant::now(); }",
-            1,
-        ),
-        (
-            words::core_is_pure,
-            "crates/core/src/a.rs",
-            "use std::collections::HashMap;",
-            1,
-        ),
-        (
-            words::core_is_pure,
-            "crates/core/src/a.rs",
-            "async fn a() {}",
-            1,
-        ),
-        (
-            words::files_can_be_read,
-            "crates/core/src/a.rs",
-            "fn a() {\n    (\n}\n",
-            3,
-        ),
+        (words::no_sleep_in_tests, "crates/cli/tests/it/a.rs", "use tokio::time::sleep;", 1),
+        (words::no_inline_test, "crates/core/src/a.rs", "#[cfg(test)]\nmod tests {}", 1),
+        (words::core_is_pure, "crates/core/src/a.rs", "use std::fs::read;", 1),
+        (words::core_is_pure, "crates/core/src/a.rs", "fn a() { let t = Instant::now(); }", 1),
+        (words::core_is_pure, "crates/core/src/a.rs", "use std::collections::HashMap;", 1),
+        (words::core_is_pure, "crates/core/src/a.rs", "async fn a() {}", 1),
+        (words::files_can_be_read, "crates/core/src/a.rs", "fn a() {\n    (\n}\n", 3),
     ];
     for (check, path, source, line) in cases {
         let findings = check(&Tree::new([(*path, *source)]));
@@ -117,41 +57,17 @@ fn what_is_allowed_where_it_stands_is_left_alone() {
             "crates/core/src/a.rs",
             "// todo!() is banned\nconst A: &str = \"todo!()\";",
         ),
-        (
-            words::no_ignored_test,
-            "crates/core/tests/it/a.rs",
-            "/// #[ignore]\nfn ignore() {}",
-        ),
-        (
-            words::no_sleep_in_tests,
-            "crates/runners/src/a.rs",
-            "fn a() { std::thread::sleep(x) }",
-        ),
-        (
-            words::no_inline_test,
-            "crates/core/tests/it/a.rs",
-            "#[cfg(test)]\nmod tests {}",
-        ),
-        (
-            words::core_is_pure,
-            "crates/runners/src/a.rs",
-            "use std::fs::read;",
-        ),
-        (
-            words::core_is_pure,
-            "crates/core/tests/it/a.rs",
-            "use std::fs::read;",
-        ),
+        (words::no_ignored_test, "crates/core/tests/it/a.rs", "/// #[ignore]\nfn ignore() {}"),
+        (words::no_sleep_in_tests, "crates/runners/src/a.rs", "fn a() { std::thread::sleep(x) }"),
+        (words::no_inline_test, "crates/core/tests/it/a.rs", "#[cfg(test)]\nmod tests {}"),
+        (words::core_is_pure, "crates/runners/src/a.rs", "use std::fs::read;"),
+        (words::core_is_pure, "crates/core/tests/it/a.rs", "use std::fs::read;"),
         (
             words::core_is_pure,
             "crates/core/src/a.rs",
             "use std::collections::BTreeMap; use rustc_hash::FxHashMap;",
         ),
-        (
-            words::files_can_be_read,
-            "crates/core/src/a.rs",
-            "fn a() { ('x', b\"y\", r#\"z\"#); }",
-        ),
+        (words::files_can_be_read, "crates/core/src/a.rs", "fn a() { ('x', b\"y\", r#\"z\"#); }"),
     ];
     for (check, path, source) in cases {
         assert_eq!(found(*check, &[(path, source)]), "", "{source}");

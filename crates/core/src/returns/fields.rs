@@ -1,0 +1,204 @@
+//! The check `required`: which fields there are, and of what type.
+//!
+//! Contents are not judged here; that is what the later checks are for.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::limits::{MAX_NAME_CHARS, MAX_PATH_STEPS, MAX_TEXT_CHARS};
+use super::model::Metadata;
+use super::violation::{Check, Violation};
+use crate::ids::AgentId;
+
+/// The fields of a return, found and typed.
+pub(super) struct Fields<'a> {
+    pub(super) status: &'a str,
+    pub(super) summary: &'a str,
+    pub(super) artifacts: &'a [Value],
+    pub(super) metadata: Metadata,
+    pub(super) errors: &'a [Value],
+    pub(super) next_steps: Option<&'a str>,
+    pub(super) data: Option<&'a Value>,
+}
+
+/// Finds the fields of a return.
+pub(super) fn read(object: &Map<String, Value>) -> Result<Fields<'_>, Violation> {
+    let top = Record::new(Check::Required, "", object);
+    let status = top.text("status")?;
+    let summary = top.text("summary")?;
+    let artifacts = top.list("artifacts")?;
+    let metadata = metadata(&top.record("metadata")?)?;
+    let errors = match top.get("errors") {
+        Some(_) => top.list("errors")?,
+        None => &[],
+    };
+    Ok(Fields {
+        status,
+        summary,
+        artifacts,
+        metadata,
+        errors,
+        next_steps: top.optional_text("next_steps", MAX_TEXT_CHARS)?,
+        data: top.get("data"),
+    })
+}
+
+fn metadata(record: &Record<'_>) -> Result<Metadata, Violation> {
+    let session_id = record.text("session_id")?;
+    let agent_type = record.text("agent_type")?;
+    record.limit("agent_type", agent_type, MAX_NAME_CHARS)?;
+    let Some(delegation_depth) = record.need("delegation_depth")?.as_u64() else {
+        return Err(record.wrong("delegation_depth", "a whole number from 0"));
+    };
+    let steps = record.list("delegation_path")?;
+    if steps.len() > MAX_PATH_STEPS {
+        let problem = format!("has {} steps; at most {MAX_PATH_STEPS} are allowed", steps.len());
+        return Err(record.violation("delegation_path", &problem));
+    }
+    let mut delegation_path = Vec::with_capacity(steps.len());
+    for step in steps {
+        let Some(step) = step.as_str().filter(|step| fits(step, MAX_NAME_CHARS)) else {
+            let problem = "has a step that is not the name of an agent";
+            return Err(record.violation("delegation_path", problem));
+        };
+        delegation_path.push(AgentId::new(step));
+    }
+    let duration_seconds = match record.get("duration_seconds") {
+        None => None,
+        Some(value) => match value.as_f64().filter(|seconds| *seconds >= 0.0) {
+            Some(seconds) => Some(seconds),
+            None => return Err(record.wrong("duration_seconds", "a number from 0")),
+        },
+    };
+    Ok(Metadata {
+        session_id: session_id.into(),
+        agent_type: agent_type.into(),
+        delegation_depth: u32::try_from(delegation_depth).unwrap_or(u32::MAX),
+        delegation_path,
+        duration_seconds,
+    })
+}
+
+/// An object inside a return, with the check that reads it and its place for messages.
+pub(super) struct Record<'a> {
+    check: Check,
+    place: String,
+    fields: &'a Map<String, Value>,
+}
+
+impl<'a> Record<'a> {
+    /// An object that a check reads; `place` goes before the names of its fields.
+    pub(super) fn new(
+        check: Check,
+        place: impl Into<String>,
+        fields: &'a Map<String, Value>,
+    ) -> Self {
+        Self { check, place: place.into(), fields }
+    }
+
+    /// The object at this place, if it is one.
+    pub(super) fn at(check: Check, place: &str, value: &'a Value) -> Result<Self, Violation> {
+        match value.as_object() {
+            Some(fields) => Ok(Self::new(check, format!("{place}."), fields)),
+            None => {
+                let message = format!("`{place}` must be an object, found {}", kind(value));
+                Err(Violation::new(check, message))
+            }
+        }
+    }
+
+    /// A field that is there and is not null: null is how many agents write "none".
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+        self.fields.get(name).filter(|value| !value.is_null())
+    }
+
+    fn need(&self, name: &str) -> Result<&'a Value, Violation> {
+        self.get(name).ok_or_else(|| {
+            let is_null = self.fields.contains_key(name);
+            self.violation(name, if is_null { "is null" } else { "is missing" })
+        })
+    }
+
+    /// A field that must be text.
+    pub(super) fn text(&self, name: &str) -> Result<&'a str, Violation> {
+        self.need(name)?.as_str().ok_or_else(|| self.wrong(name, "text"))
+    }
+
+    /// A field that must be text, if it is there, of so many characters.
+    pub(super) fn optional_text(
+        &self,
+        name: &str,
+        max: usize,
+    ) -> Result<Option<&'a str>, Violation> {
+        if self.get(name).is_none() {
+            return Ok(None);
+        }
+        let text = self.text(name)?;
+        self.limit(name, text, max)?;
+        Ok(Some(text))
+    }
+
+    /// A field that must be text of 1 to so many characters, and not blank.
+    pub(super) fn filled_text(&self, name: &str, max: usize) -> Result<&'a str, Violation> {
+        let text = self.text(name)?;
+        if text.trim().is_empty() {
+            return Err(self.violation(name, "is blank"));
+        }
+        self.limit(name, text, max)?;
+        Ok(text)
+    }
+
+    /// A field that must be true or false, if it is there.
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Violation> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(value) => value.as_bool().ok_or_else(|| self.wrong(name, "true or false")),
+        }
+    }
+
+    fn list(&self, name: &str) -> Result<&'a [Value], Violation> {
+        let value = self.need(name)?;
+        value.as_array().map(Vec::as_slice).ok_or_else(|| self.wrong(name, "a list"))
+    }
+
+    fn record(&self, name: &str) -> Result<Self, Violation> {
+        Self::at(self.check, &format!("{}{name}", self.place), self.need(name)?)
+    }
+
+    fn limit(&self, name: &str, text: &str, max: usize) -> Result<(), Violation> {
+        if fits(text, max) {
+            return Ok(());
+        }
+        let problem = format!("has {} characters; at most {max} are allowed", text.chars().count());
+        Err(self.violation(name, &problem))
+    }
+
+    fn wrong(&self, name: &str, wanted: &str) -> Violation {
+        let found = self.fields.get(name).map_or("nothing".into(), kind);
+        self.violation(name, &format!("must be {wanted}, found {found}"))
+    }
+
+    /// What is wrong with a field.
+    pub(super) fn violation(&self, name: &str, problem: &str) -> Violation {
+        Violation::new(self.check, format!("`{}{name}` {problem}", self.place))
+    }
+}
+
+/// Whether a text has at most so many characters; bytes are an upper bound and cheaper.
+pub(super) fn fits(text: &str, max: usize) -> bool {
+    text.len() <= max || text.chars().nth(max).is_none()
+}
+
+/// What kind of JSON value was found, in words. Numbers show themselves: there
+/// it is often the size that is wrong.
+pub(super) fn kind(value: &Value) -> Cow<'static, str> {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(_) => "true or false".into(),
+        Value::Number(number) => format!("the number {number}").into(),
+        Value::String(_) => "text".into(),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "an object".into(),
+    }
+}

@@ -1,0 +1,212 @@
+//! What follows from what is recorded: judging ended attempts, stopping the
+//! rest after a failure, growing or ending delegations.
+//!
+//! One thing is decided at a time, on the state as it is after the last.
+
+use super::{cancel, retry};
+use crate::returns::{ReturnError, ReturnStatus, StopReason};
+use crate::time::Now;
+use crate::tree::arena::{DelegationNo, SubtaskNo};
+use crate::tree::bounds::{self, Ask, Purse};
+use crate::tree::event::{
+    AttemptEnded, Body, NewSubtask, Outcome, Retried, RetryCause, SubtaskEnded,
+};
+use crate::tree::pattern::{self, Draft, Next};
+use crate::tree::rejection::Refusal;
+use crate::tree::state::State;
+
+/// Decides the next thing that follows, or nothing.
+pub(super) fn decide(state: &State, now: Now) -> Vec<Body> {
+    let open = &state.open;
+    if let Some(&subtask) = open.to_judge.first() {
+        return judge(state, subtask, now);
+    }
+    if let Some(&delegation) = open.failing.first() {
+        return stop_rest(state, delegation);
+    }
+    open.idle.first().map(|no| conclude(state, *no)).unwrap_or_default()
+}
+
+/// An attempt has ended: the subtask is tried again, merged, or ends with it.
+fn judge(state: &State, no: SubtaskNo, now: Now) -> Vec<Body> {
+    let subtask = &state.subtasks[no];
+    let last = subtask.attempts.last().and_then(|no| state.attempts[*no].end.as_deref());
+    let Some(end) = last else {
+        return vec![ended(no, Outcome::Failed, None)];
+    };
+    let cancelled = state.is_cancelled(subtask.delegation)
+        || state.delegations[subtask.delegation].failed_fast
+        || end.receipt.stop_reason == StopReason::Cancelled;
+    if cancelled {
+        return vec![ended(no, Outcome::Cancelled, None)];
+    }
+    if let Some(retried) = again(state, no, end, now) {
+        return match bounds::check_tree_count(state, limits(state), 1) {
+            Ok(()) => vec![Body::RetryScheduled(retried)],
+            Err(refusal) => vec![ended(no, end.status.into(), Some(no_more(&refusal)))],
+        };
+    }
+    match end.status {
+        ReturnStatus::Completed if below_quality(state, end) => {
+            vec![ended(no, Outcome::Partial, Some(not_good_enough(state, end)))]
+        }
+        ReturnStatus::Completed => {
+            let delegation = &state.delegations[subtask.delegation];
+            let merges = pattern::merges_by_itself(delegation, subtask) && has_work(end);
+            if merges {
+                vec![Body::MergeRequested { subtask: no }]
+            } else {
+                vec![ended(no, Outcome::Completed, None)]
+            }
+        }
+        ReturnStatus::Partial | ReturnStatus::Failed | ReturnStatus::Blocked => {
+            vec![ended(no, end.status.into(), None)]
+        }
+    }
+}
+
+fn ended(subtask: SubtaskNo, outcome: Outcome, error: Option<ReturnError>) -> Body {
+    Body::SubtaskEnded(SubtaskEnded { subtask, outcome, error })
+}
+
+fn has_work(end: &AttemptEnded) -> bool {
+    !(end.receipt.files_changed.is_empty() && end.receipt.commits.is_empty())
+}
+
+fn limits(state: &State) -> &crate::config::Limits {
+    static DEFAULT: std::sync::LazyLock<crate::config::Limits> =
+        std::sync::LazyLock::new(crate::config::Limits::default);
+    state.settings.as_ref().map_or(&DEFAULT, |settings| &settings.limits)
+}
+
+fn below_quality(state: &State, end: &AttemptEnded) -> bool {
+    let threshold = state.settings.as_ref().and_then(|settings| settings.quality_threshold);
+    matches!((end.quality, threshold), (Some(quality), Some(least)) if quality < least)
+}
+
+/// Whether the subtask is tried again by itself, and why.
+fn again(state: &State, no: SubtaskNo, end: &AttemptEnded, now: Now) -> Option<Retried> {
+    let subtask = &state.subtasks[no];
+    let retried = |cause, not_before, note| {
+        Some(Retried { subtask: no, cause, not_before, agent: None, note, reserved: None })
+    };
+    if end.receipt.stop_reason == StopReason::Lost {
+        return retried(RetryCause::Lost, now, None);
+    }
+    if let Some(until) = end.hold_until {
+        return retried(RetryCause::RateLimit, until, None);
+    }
+    match end.status {
+        ReturnStatus::Failed => {
+            let backoff_ms = retry::backoff_ms(state, no, end)?;
+            let note = Some(failure_note(end));
+            retried(RetryCause::Failure, now.plus_ms(backoff_ms), note)
+        }
+        ReturnStatus::Completed if below_quality(state, end) && !subtask.polished => {
+            retried(RetryCause::Quality, now, Some(not_good_enough(state, end).message))
+        }
+        ReturnStatus::Completed | ReturnStatus::Partial | ReturnStatus::Blocked => None,
+    }
+}
+
+fn failure_note(end: &AttemptEnded) -> String {
+    let errors: Vec<&str> = end.answer.errors.iter().map(|error| error.message.as_str()).collect();
+    format!("The attempt before this one failed: {}", errors.join("; "))
+}
+
+fn not_good_enough(state: &State, end: &AttemptEnded) -> ReturnError {
+    let least = state.settings.as_ref().and_then(|settings| settings.quality_threshold);
+    let quality = end.quality.unwrap_or(0);
+    let failed = end.receipt.verify.iter().filter(|verify| verify.exit_code != Some(0));
+    let failed: Vec<&str> = failed.map(|verify| verify.command.as_str()).collect();
+    let found =
+        if failed.is_empty() { String::new() } else { format!(" Failed: {}.", failed.join(", ")) };
+    ReturnError {
+        kind: "quality".to_owned(),
+        message: format!("Measured quality {quality} is below {}.{found}", least.unwrap_or(0)),
+        code: None,
+        recoverable: true,
+        recommendation: "Retry it with a note that says what is missing.".to_owned(),
+    }
+}
+
+fn no_more(refusal: &Refusal) -> ReturnError {
+    ReturnError {
+        kind: "limit".to_owned(),
+        message: refusal.message.clone(),
+        code: Some(refusal.code.to_string()),
+        recoverable: false,
+        recommendation: refusal.hint.clone(),
+    }
+}
+
+/// A subtask failed and the configuration says that the rest must not go on.
+fn stop_rest(state: &State, delegation: DelegationNo) -> Vec<Body> {
+    let mut bodies = vec![Body::RestStopped { delegation }];
+    for &subtask in &state.delegations[delegation].subtasks {
+        if state.subtasks[subtask].outcome().is_none() {
+            let by = ("legation", "another subtask failed");
+            bodies.extend(cancel::stop_subtask(state, subtask, by));
+        }
+    }
+    bodies
+}
+
+/// Nothing in the delegation gets on by itself: the pattern says what comes next.
+fn conclude(state: &State, no: DelegationNo) -> Vec<Body> {
+    let delegation = &state.delegations[no];
+    let next = match pattern::next(state, no) {
+        Next::Grow(_) if delegation.failed_fast => {
+            pattern::stop_short(state, no, "a subtask failed")
+        }
+        Next::Grow(drafts) => match grow(state, no, &drafts) {
+            Ok(subtasks) => {
+                return vec![Body::SubtasksAdded { delegation: no, subtasks }];
+            }
+            Err(refusal) => pattern::stop_short(state, no, &refusal.message),
+        },
+        end @ (Next::Choose(_) | Next::End(..)) => end,
+    };
+    match next {
+        Next::Grow(_) => Vec::new(),
+        Next::Choose(subtask) => {
+            let mut bodies = vec![Body::WinnerChosen { delegation: no, subtask }];
+            let last = state.subtasks[subtask].attempts.last();
+            let end = last.and_then(|no| state.attempts[*no].end.as_deref());
+            if end.is_some_and(has_work) {
+                bodies.push(Body::MergeRequested { subtask });
+            }
+            bodies
+        }
+        Next::End(outcome, result) => {
+            vec![Body::DelegationEnded { delegation: no, outcome, result: Box::new(result) }]
+        }
+    }
+}
+
+/// What a pattern adds must fit within the tree's count and the caller's purse.
+fn grow(state: &State, no: DelegationNo, drafts: &[Draft]) -> Result<Vec<NewSubtask>, Refusal> {
+    let limits = limits(state);
+    let delegation = &state.delegations[no];
+    bounds::check_tree_count(state, limits, drafts.len() as u64)?;
+    let asks: Vec<Ask<'_>> = drafts.iter().map(Draft::ask).collect();
+    let reserved = bounds::reserve(limits, &purse(state, no), &asks)?;
+    let granted = asks.into_iter().map(|ask| ask.key).zip(reserved);
+    let first = delegation.subtasks.first().map(|no| state.subtasks[*no].timeout_ms);
+    let new = drafts.iter().zip(granted).map(|(draft, granted)| {
+        // The lead gets the same time again that it had at first.
+        let same = delegation.cast.first().is_some_and(|cast| cast.agent == draft.agent);
+        draft.granted(limits, first.filter(|_| same), granted)
+    });
+    Ok(new.collect())
+}
+
+/// What a delegation's later subtasks may draw on.
+pub(super) fn purse(state: &State, no: DelegationNo) -> Purse {
+    let delegation = &state.delegations[no];
+    let mut remainder = state.ledger.get(state.purse(no)).remainder();
+    if let Some(cap) = delegation.cap {
+        remainder = remainder.min(cap - delegation.used);
+    }
+    Purse { remainder, tokens: None, cost: None }
+}

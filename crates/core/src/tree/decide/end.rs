@@ -1,0 +1,109 @@
+//! The end of an attempt: what it says it did, and what that is worth.
+
+use super::cancel;
+use crate::returns::{self, Ceiling, Grandchild, Metadata, Receipt, Return, Stop, StopReason};
+use crate::time::Now;
+use crate::tree::arena::AttemptNo;
+use crate::tree::command::{End, Said};
+use crate::tree::event::{AttemptEnded, Body};
+use crate::tree::rejection::Rejection;
+use crate::tree::state::State;
+
+/// Records the end, with the runtime's own figures in it. What the attempt had
+/// delegated and nobody waits for any more is cancelled.
+pub(super) fn decide(state: &State, end: &End, now: Now) -> Result<Vec<Body>, Rejection> {
+    let no = state.open_attempt(&end.attempt)?;
+    let receipt = receipt(state, no, end, now);
+    let metadata = metadata(state, no, now);
+    let (answer, receipt) = judge(state, no, &end.said, (metadata, receipt));
+    let ended = AttemptEnded {
+        attempt: no,
+        status: answer.status,
+        answer,
+        receipt,
+        quality: end.quality,
+        hold_until: end.hold_until,
+        raw: end.raw.clone(),
+    };
+    let mut bodies = vec![Body::AttemptEnded(Box::new(ended))];
+    bodies.extend(cancel::orphans(state, no, ("legation", "the attempt that asked has ended")));
+    Ok(bodies)
+}
+
+/// The runtime's own word on depth and path; what the child said of them is not believed.
+fn metadata(state: &State, no: AttemptNo, now: Now) -> Metadata {
+    let attempt = &state.attempts[no];
+    Metadata {
+        session_id: attempt.session.clone(),
+        agent_type: attempt.agent.clone(),
+        delegation_depth: attempt.depth,
+        delegation_path: attempt.path.to_vec(),
+        duration_seconds: Some(now.since_ms(attempt.started_at) as f64 / 1000.0),
+    }
+}
+
+fn receipt(state: &State, no: AttemptNo, end: &End, now: Now) -> Receipt {
+    let attempt = &state.attempts[no];
+    let mut receipt = end.receipt.clone();
+    receipt.stop_reason = attempt.stop.unwrap_or(receipt.stop_reason);
+    receipt.duration_ms = now.since_ms(attempt.started_at);
+    receipt.tokens = match (attempt.tokens, receipt.tokens) {
+        (Some(known), Some(last)) => Some(known.at_least(&last)),
+        (known, last) => known.or(last),
+    };
+    receipt.cost_usd = attempt.cost.max(receipt.cost_usd);
+    let child = |no: &_| {
+        let child: &crate::tree::state::Delegation = &state.delegations[*no];
+        let ended = child.ended.map(|outcome| outcome.as_str().to_owned());
+        Grandchild { delegation_id: child.id.clone(), ended }
+    };
+    receipt.grandchildren = attempt.children.iter().map(child).collect();
+    receipt
+}
+
+/// What the end is worth. A stop of ours decides before anything the child says.
+fn judge(
+    state: &State,
+    no: AttemptNo,
+    said: &Said,
+    (metadata, receipt): (Metadata, Receipt),
+) -> (Return, Receipt) {
+    let attempt = &state.attempts[no];
+    let subtask = &state.subtasks[attempt.subtask];
+    let delegation = &state.delegations[subtask.delegation];
+    let allowed_ms = attempt.deadline.since_ms(attempt.started_at);
+    let ceiling = ceiling(state, no, &receipt);
+    let reason = delegation.cancelled.as_ref().map(|(_, reason)| reason.as_str());
+    let exit_code = receipt.exit_code;
+    let stop = match (receipt.stop_reason, said) {
+        (StopReason::Timeout, _) => Stop::TimedOut { after_ms: allowed_ms },
+        (StopReason::Stalled, _) => Stop::Stalled { after_ms: receipt.duration_ms },
+        (StopReason::Cancelled, _) => Stop::Cancelled { reason },
+        (StopReason::Budget, _) => Stop::Budget(ceiling),
+        (StopReason::Unanswered, _) => Stop::Unanswered,
+        (StopReason::Lost, _) => Stop::Lost,
+        (StopReason::Exited | StopReason::Killed | StopReason::NotStarted, said) => match said {
+            Said::Return(claim) => {
+                let claim = claim.clone().attested(metadata);
+                return returns::settle(claim, receipt, subtask.habits.operation);
+            }
+            Said::Invalid(violation) => Stop::Invalid(violation),
+            Said::Nothing => Stop::NoReturn { exit_code },
+            Said::NotStarted { code, why } => Stop::NotStarted { code: *code, why },
+        },
+    };
+    let found = receipt.files_changed.clone();
+    let resume = format!("legation retry {} {}", delegation.id, subtask.id);
+    (returns::on_behalf(returns::Attempt { metadata, found, resume }, &stop), receipt)
+}
+
+/// Which ceiling was crossed: in tokens, else in money.
+fn ceiling(state: &State, no: AttemptNo, receipt: &Receipt) -> Ceiling {
+    let account = state.ledger.get(state.subtasks[state.attempts[no].subtask].account);
+    let used = receipt.tokens.unwrap_or_default().counted().max(account.used.tokens);
+    if used > account.ceiling.tokens {
+        return Ceiling::Tokens { used, ceiling: account.ceiling.tokens };
+    }
+    let used = receipt.cost_usd.unwrap_or_default().max(account.used.cost);
+    Ceiling::Cost { used, ceiling: account.ceiling.cost }
+}

@@ -1,0 +1,214 @@
+//! Trying a subtask again, or doing without it.
+
+use super::advance::purse;
+use crate::code::Code;
+use crate::digest;
+use crate::ids::{DelegationId, SubtaskId};
+use crate::time::Now;
+use crate::tree::arena::{DelegationNo, SubtaskNo};
+use crate::tree::bounds::{self, Ask};
+use crate::tree::command::Retry;
+use crate::tree::event::{AttemptEnded, Body, Cast, Outcome, Retried, RetryCause, SubtaskEnded};
+use crate::tree::ledger::Amount;
+use crate::tree::rejection::Rejection;
+use crate::tree::state::{State, Subtask};
+
+/// Milliseconds before the first automatic retry; doubled each time.
+const BACKOFF_MS: u64 = 2_000;
+/// However often it was doubled.
+const MAX_BACKOFF_MS: u64 = 5 * 60 * 1000;
+
+/// How long to wait before a failed subtask is tried again by itself, if it is.
+pub(super) fn backoff_ms(state: &State, no: SubtaskNo, end: &AttemptEnded) -> Option<u64> {
+    let subtask = &state.subtasks[no];
+    let recovery = &state.settings.as_ref()?.recovery;
+    let most = subtask.habits.max_retries.unwrap_or(recovery.max_retries);
+    if !recovery.auto_retry || subtask.retries >= most || !may_help(end) {
+        return None;
+    }
+    let first = subtask.habits.backoff_ms.unwrap_or(BACKOFF_MS);
+    let doubled = first.saturating_mul(1 << subtask.retries.min(20)).min(MAX_BACKOFF_MS);
+    // Up to a quarter more, so that many failures at once do not come back at once. The
+    // session is as good as a die, and the log replays the same.
+    let session = end.answer.metadata.session_id.as_str();
+    let die = u64::from_str_radix(&digest::hex(&[session], 4), 16).unwrap_or(0);
+    Some(doubled + doubled / 4 * die / 0xffff)
+}
+
+/// Trying again cannot help against a refusal, a bad task or an empty purse.
+fn may_help(end: &AttemptEnded) -> bool {
+    let hopeless = [
+        Code::PermissionDenied,
+        Code::AgentNotFound,
+        Code::AgentNotAllowed,
+        Code::ValidationFailed,
+        Code::BudgetExceeded,
+        Code::ContextExceeded,
+        Code::MaxDepthExceeded,
+        Code::CycleDetected,
+        Code::TooManyDelegations,
+        Code::DelegationDisabled,
+    ];
+    let is_hopeless = |code: &String| hopeless.iter().any(|known| known.as_str() == code);
+    let errors = &end.answer.errors;
+    errors.iter().all(|e| e.recoverable && !e.code.as_ref().is_some_and(is_hopeless))
+}
+
+/// A human or a parent asks for another try.
+pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>, Rejection> {
+    let (delegation, subtask_no) = movable(state, &retry.delegation, &retry.subtask)?;
+    let subtask = &state.subtasks[subtask_no];
+    match subtask.outcome() {
+        Some(outcome @ (Outcome::Completed | Outcome::Skipped)) => {
+            // What depends on it may have gone on already.
+            let message = format!("Subtask `{}` is {}.", subtask.id, outcome.as_str());
+            return Err(Rejection::conflict(message, "Start a new delegation to change its work."));
+        }
+        None => {
+            let message =
+                format!("Subtask `{}` has not ended ({}).", subtask.id, state.status(subtask_no));
+            return Err(Rejection::conflict(
+                message,
+                "Retry what it waits for, or wait for its end.",
+            ));
+        }
+        Some(_) if subtask.unmet > 0 => {
+            let message =
+                format!("Subtask `{}` needs others that have not ended well.", subtask.id);
+            return Err(Rejection::conflict(message, "Retry or skip those first."));
+        }
+        Some(_) => {}
+    }
+    if let Some((agent, habits)) = &retry.agent {
+        let owner = &state.delegations[delegation];
+        let caller = bounds::Standing {
+            depth: owner.depth.saturating_sub(1),
+            max_depth: owner.max_depth,
+            path: &owner.path,
+            keys: &owner.keys,
+            asked: 0,
+            context: None,
+            child_width: None,
+        };
+        let key = bounds::call_key(agent, &subtask.task);
+        let ask = Ask { agent, key, habits, ..ask(subtask) };
+        bounds::check_cycle(&caller, &ask)?;
+        let limits = state.settings.as_ref().map(|settings| &settings.limits);
+        bounds::check_metered(limits.ok_or(Rejection::Stale)?, &ask)?;
+    }
+    let mut bodies = reopen(state, delegation, &[subtask_no])?;
+    let reserved = take(&mut bodies, subtask_no);
+    let agent = retry.agent.clone().map(|(agent, habits)| Cast { agent, habits });
+    bodies.push(Body::RetryScheduled(Retried {
+        subtask: subtask_no,
+        cause: RetryCause::Request,
+        not_before: now,
+        agent,
+        note: retry.note.clone(),
+        reserved,
+    }));
+    bodies.retain(|body| {
+        !matches!(body, Body::DelegationReopened { .. }) || ended(state, delegation)
+    });
+    Ok(bodies)
+}
+
+/// Its dependents run, told what is missing.
+pub(super) fn skip(
+    state: &State,
+    delegation: &DelegationId,
+    subtask: &SubtaskId,
+    reason: &str,
+) -> Result<Vec<Body>, Rejection> {
+    let (delegation, no) = movable(state, delegation, subtask)?;
+    let skipped = &state.subtasks[no];
+    let can = match skipped.outcome() {
+        None => skipped.is_idle(),
+        Some(Outcome::Completed | Outcome::Skipped) => false,
+        Some(Outcome::Partial | Outcome::Failed | Outcome::Blocked | Outcome::Cancelled) => true,
+    };
+    if !can {
+        let message = format!("Subtask `{subtask}` cannot be skipped: it is {}.", state.status(no));
+        return Err(Rejection::conflict(message, "Cancel the subtask first if it runs."));
+    }
+    let mut bodies =
+        if ended(state, delegation) { reopen(state, delegation, &[])? } else { Vec::new() };
+    let reason = if reason.is_empty() { "skipped on request" } else { reason };
+    bodies.push(Body::SubtaskEnded(SubtaskEnded {
+        subtask: no,
+        outcome: Outcome::Skipped,
+        error: Some(crate::returns::ReturnError {
+            kind: "skipped".to_owned(),
+            message: reason.to_owned(),
+            code: None,
+            recoverable: true,
+            recommendation: String::new(),
+        }),
+    }));
+    Ok(bodies)
+}
+
+fn ended(state: &State, delegation: DelegationNo) -> bool {
+    state.delegations[delegation].ended.is_some()
+}
+
+/// A subtask whose delegation can still move: not cancelled, and its parent still runs.
+fn movable(
+    state: &State,
+    delegation: &DelegationId,
+    subtask: &SubtaskId,
+) -> Result<(DelegationNo, SubtaskNo), Rejection> {
+    let delegation_no = state.delegation(delegation)?;
+    let subtask_no = state.subtask_in(delegation_no, subtask)?;
+    let owner = &state.delegations[delegation_no];
+    let parent_ended = owner.parent.is_some_and(|no| state.attempts[no].ended());
+    if parent_ended || state.is_cancelled(delegation_no) {
+        let message = format!("`{delegation}` was cancelled, or the agent that asked has ended.");
+        return Err(Rejection::conflict(message, "Start a new delegation."));
+    }
+    Ok((delegation_no, subtask_no))
+}
+
+/// What goes on again reserves anew: what it had was released when it ended.
+fn reopen(
+    state: &State,
+    delegation: DelegationNo,
+    retried: &[SubtaskNo],
+) -> Result<Vec<Body>, Rejection> {
+    let limits = &state.settings.as_ref().ok_or(Rejection::Stale)?.limits;
+    bounds::check_tree_count(state, limits, retried.len() as u64)?;
+    let waiting = state.delegations[delegation].subtasks.iter().copied();
+    let waiting =
+        waiting.filter(|no| ended(state, delegation) && state.subtasks[*no].outcome().is_none());
+    let all: Vec<SubtaskNo> = waiting.chain(retried.iter().copied()).collect();
+    let asks: Vec<Ask<'_>> = all.iter().map(|no| ask(&state.subtasks[*no])).collect();
+    let amounts: Vec<Amount> = if asks.is_empty() {
+        Vec::new()
+    } else {
+        bounds::reserve(limits, &purse(state, delegation), &asks)?
+    };
+    let reserved = all.into_iter().zip(amounts).collect();
+    Ok(vec![Body::DelegationReopened { delegation, reserved }])
+}
+
+/// The retried subtask's own reservation goes with its own event.
+fn take(bodies: &mut [Body], subtask: SubtaskNo) -> Option<Amount> {
+    for body in bodies {
+        if let Body::DelegationReopened { reserved, .. } = body {
+            let at = reserved.iter().position(|(no, _)| *no == subtask)?;
+            return Some(reserved.remove(at).1);
+        }
+    }
+    None
+}
+
+fn ask(subtask: &Subtask) -> Ask<'_> {
+    Ask {
+        title: &subtask.title,
+        task: &subtask.task,
+        agent: &subtask.agent,
+        key: subtask.call_key.clone(),
+        habits: &subtask.habits,
+        tokens: None,
+    }
+}

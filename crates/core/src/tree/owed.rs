@@ -1,0 +1,97 @@
+//! What is owed, derived from the state.
+//!
+//! Only what is open is looked at, so the cost does not grow with what has
+//! ended. A paused tree owes nothing new.
+
+use std::collections::BTreeMap;
+
+use super::arena::{AttemptNo, DelegationNo};
+use super::effect::Effect;
+use super::state::{Phase, State};
+use crate::returns::StopReason;
+
+/// Everything the world still has to be made to do, in the order of urgency.
+pub fn owed(state: &State) -> Vec<Effect> {
+    let open = &state.open;
+    let mut owed: Vec<Effect> = Vec::new();
+    let stop = |no: &AttemptNo| state.attempts[*no].stop.unwrap_or(StopReason::Cancelled);
+    owed.extend(open.stopping.iter().map(|no| Effect::Stop(*no, stop(no))));
+    owed.extend(open.thermal.iter().map(|no| {
+        if state.attempts[*no].frozen { Effect::Thaw(*no) } else { Effect::Freeze(*no) }
+    }));
+    let mut slots = Slots { state, own: BTreeMap::new(), below: BTreeMap::new() };
+    for &no in &open.undelivered {
+        let waiting = state.delegations[no].parent;
+        let waiting = waiting.filter(|parent| state.attempts[*parent].goes_on_after(no));
+        if waiting.is_none_or(|parent| slots.take(state.delegation_of(parent))) {
+            owed.push(Effect::Deliver(no));
+        }
+    }
+    for &no in &open.answered {
+        if slots.take(state.delegation_of(no)) {
+            owed.push(Effect::Answer(no));
+        }
+    }
+    starts(state, &mut slots, &mut owed);
+    owed.extend(open.unspawned.iter().map(|no| Effect::Spawn(*no)));
+    for queue in open.merging.values() {
+        let last = queue.front().and_then(|subtask| state.subtasks[*subtask].attempts.last());
+        owed.extend(last.map(|no| Effect::Merge(*no)));
+    }
+    owed.extend(open.to_roll_back.iter().map(|no| Effect::RollBack(*no)));
+    let removable = |no: &&AttemptNo| !needs_workspace(state, **no);
+    owed.extend(open.workspaces.iter().filter(removable).map(|no| Effect::RemoveWorkspace(*no)));
+    owed.extend(open.timers.first().map(|(at, _)| Effect::Wake(*at)));
+    owed
+}
+
+/// The delegations that hold the fewest slots come first, each in the order of its queue.
+fn starts(state: &State, slots: &mut Slots<'_>, owed: &mut Vec<Effect>) {
+    let mut ready = Vec::new();
+    for (&delegation, queue) in &state.open.queued {
+        if state.is_paused(delegation) || state.is_cancelled(delegation) {
+            continue;
+        }
+        for (rank, &subtask) in queue.iter().enumerate() {
+            if !slots.take(delegation) {
+                break;
+            }
+            let held = state.delegations[delegation].slots as usize + rank;
+            ready.push((held, delegation, subtask));
+        }
+    }
+    ready.sort_unstable();
+    owed.extend(ready.into_iter().map(|(_, _, subtask)| Effect::Start(subtask)));
+}
+
+/// A workspace stays until nothing more will be read from it.
+fn needs_workspace(state: &State, no: AttemptNo) -> bool {
+    let subtask = &state.subtasks[state.attempts[no].subtask];
+    let last = subtask.attempts.last() == Some(&no);
+    last && matches!(subtask.phase, Phase::Running | Phase::Judging | Phase::Merging)
+}
+
+/// Free slots, counting down as they are spoken for.
+struct Slots<'a> {
+    state: &'a State,
+    own: BTreeMap<DelegationNo, u32>,
+    below: BTreeMap<AttemptNo, u32>,
+}
+
+impl Slots<'_> {
+    fn take(&mut self, delegation: DelegationNo) -> bool {
+        let state = self.state;
+        let own = self.own.entry(delegation).or_insert_with(|| state.own_width(delegation));
+        let parent = state.delegations[delegation].parent;
+        let below = parent.and_then(|no| Some((no, state.child_width(no)?)));
+        let below = below.map(|(no, free)| self.below.entry(no).or_insert(free));
+        if *own == 0 || below.as_ref().is_some_and(|free| **free == 0) {
+            return false;
+        }
+        *own -= 1;
+        if let Some(free) = below {
+            *free -= 1;
+        }
+        true
+    }
+}

@@ -1,0 +1,218 @@
+//! Patterns as graphs that grow by rule.
+//!
+//! A pattern says which subtasks a delegation starts with, and, whenever
+//! nothing in it can get on by itself, what comes next: more subtasks, a
+//! choice, or the end. One scheduler runs them all; it knows nothing of
+//! patterns.
+
+mod ensemble;
+mod plain;
+mod rounds;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::arena::{DelegationNo, SubtaskNo};
+use super::bounds::{self, Ask};
+use super::command::{Delegate, Habits, Target};
+use super::event::{AttemptEnded, Cast, DelegationResult, NewSubtask, Outcome, Role};
+use super::ledger::Amount;
+use super::plan::Aggregate;
+use super::state::{Delegation, State, Subtask};
+use crate::config::{Limits, Pattern};
+use crate::ids::{AgentId, SubtaskId};
+use crate::returns::Return;
+
+/// Rounds of a debate where nobody says otherwise.
+const DEBATE_ROUNDS: u32 = 3;
+/// Rounds of a review where nobody says otherwise.
+const REVIEW_ROUNDS: u32 = 2;
+
+/// A subtask that a pattern wants.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Draft {
+    pub(super) id: SubtaskId,
+    pub(super) title: String,
+    pub(super) task: Arc<str>,
+    pub(super) agent: AgentId,
+    pub(super) role: Role,
+    pub(super) round: u32,
+    pub(super) needs: Vec<SubtaskNo>,
+    pub(super) required: bool,
+    pub(super) needs_approval: bool,
+    pub(super) tokens: Option<u64>,
+    pub(super) timeout_ms: Option<u64>,
+    pub(super) files: Vec<String>,
+    pub(super) habits: Habits,
+}
+
+impl Draft {
+    /// The draft as the bounds see it.
+    pub(super) fn ask(&self) -> Ask<'_> {
+        Ask {
+            title: &self.title,
+            task: &self.task,
+            agent: &self.agent,
+            key: bounds::call_key(&self.agent, &self.task),
+            habits: &self.habits,
+            tokens: self.tokens,
+        }
+    }
+
+    /// The subtask it becomes with what was granted to it: its call key and what it may spend.
+    pub(super) fn granted(
+        &self,
+        limits: &Limits,
+        timeout_ms: Option<u64>,
+        (call_key, reserved): (Arc<str>, Amount),
+    ) -> NewSubtask {
+        let asked = self.timeout_ms.or(timeout_ms);
+        NewSubtask {
+            timeout_ms: bounds::time_allowed(limits, asked, &self.habits),
+            id: self.id.clone(),
+            title: self.title.clone(),
+            task: self.task.clone(),
+            agent: self.agent.clone(),
+            role: self.role,
+            round: self.round,
+            depends_on: self.needs.clone(),
+            required: self.required,
+            needs_approval: self.needs_approval,
+            reserved,
+            call_key,
+            files: self.files.clone(),
+            habits: self.habits.clone(),
+        }
+    }
+}
+
+/// How a delegation begins.
+pub(super) struct Opening {
+    pub(super) drafts: Vec<Draft>,
+    pub(super) cast: Vec<Cast>,
+    pub(super) rounds: u32,
+    /// How many subtasks the caller asked for; what the pattern adds is not among them.
+    pub(super) asked: u64,
+    /// How many attempts follow one another at most, for each draft of the longest chain.
+    pub(super) repeats: u64,
+}
+
+/// What comes next in a delegation in which nothing gets on by itself.
+#[derive(Debug, PartialEq)]
+pub(super) enum Next {
+    /// More subtasks.
+    Grow(Vec<Draft>),
+    /// This member's answer is the answer.
+    Choose(SubtaskNo),
+    /// Nothing.
+    End(Outcome, DelegationResult),
+}
+
+/// The subtasks a delegation starts with. `edges` are positions in the command's list.
+pub(super) fn open(command: &Delegate, edges: &[Vec<usize>], first: SubtaskNo) -> Opening {
+    match command.pattern {
+        Pattern::Parallel
+        | Pattern::ParallelStreaming
+        | Pattern::Sequential
+        | Pattern::Dag
+        | Pattern::Direct => plain::open(command, edges, first),
+        Pattern::Debate => rounds::open(command, &rounds::DEBATE, DEBATE_ROUNDS),
+        Pattern::Review => rounds::open(command, &rounds::REVIEW, REVIEW_ROUNDS),
+        Pattern::Ensemble => ensemble::open(command),
+    }
+}
+
+/// What comes next.
+pub(super) fn next(state: &State, no: DelegationNo) -> Next {
+    let delegation = &state.delegations[no];
+    if delegation.cancelled.is_some() {
+        return Next::End(Outcome::Cancelled, plain::merge(state, delegation));
+    }
+    match delegation.pattern {
+        Pattern::Parallel | Pattern::ParallelStreaming | Pattern::Dag | Pattern::Direct => {
+            Next::End(plain::outcome(state, delegation), plain::merge(state, delegation))
+        }
+        Pattern::Sequential => {
+            Next::End(plain::outcome(state, delegation), plain::chain(state, delegation))
+        }
+        Pattern::Debate => rounds::next(state, delegation, &rounds::DEBATE),
+        Pattern::Review => rounds::next(state, delegation, &rounds::REVIEW),
+        Pattern::Ensemble => ensemble::next(state, delegation),
+    }
+}
+
+/// What is left when a pattern may not grow: the best it has, and why there is no more.
+pub(super) fn stop_short(state: &State, no: DelegationNo, why: &str) -> Next {
+    let delegation = &state.delegations[no];
+    let (outcome, mut result) = match delegation.pattern {
+        Pattern::Debate => rounds::end(state, delegation, &rounds::DEBATE),
+        Pattern::Review => rounds::end(state, delegation, &rounds::REVIEW),
+        Pattern::Ensemble => (plain::outcome(state, delegation), ensemble::all(state, delegation)),
+        Pattern::Parallel
+        | Pattern::ParallelStreaming
+        | Pattern::Sequential
+        | Pattern::Dag
+        | Pattern::Direct => (plain::outcome(state, delegation), plain::merge(state, delegation)),
+    };
+    result.summary = format!("{}\nStopped short: {why}", result.summary).trim_start().to_owned();
+    let outcome = if outcome == Outcome::Completed { Outcome::Partial } else { outcome };
+    Next::End(outcome, result)
+}
+
+/// Whether a subtask's work goes into the result as soon as it is done.
+pub(super) fn merges_by_itself(delegation: &Delegation, subtask: &Subtask) -> bool {
+    match subtask.role {
+        Role::Worker | Role::Creator | Role::Proposer => true,
+        Role::Member => delegation.aggregate == Aggregate::Merge,
+        // They judge; what they leave behind is not part of the work.
+        Role::Critic | Role::Reviewer | Role::Judge => false,
+    }
+}
+
+/// The answer of a subtask's last attempt.
+fn answer<'a>(state: &'a State, subtask: &Subtask) -> Option<&'a Return> {
+    last(state, subtask).map(|end| &end.answer)
+}
+
+fn last<'a>(state: &'a State, subtask: &Subtask) -> Option<&'a AttemptEnded> {
+    let attempt = subtask.attempts.last()?;
+    state.attempts[*attempt].end.as_deref()
+}
+
+fn data_field<'a>(answer: &'a Return, name: &str) -> Option<&'a Value> {
+    answer.data.as_ref()?.get(name)
+}
+
+/// Every subtask with a number, in order.
+fn subtasks<'a>(
+    state: &'a State,
+    delegation: &'a Delegation,
+) -> impl DoubleEndedIterator<Item = (SubtaskNo, &'a Subtask)> {
+    delegation.subtasks.iter().map(|no| (*no, &state.subtasks[*no]))
+}
+
+/// A draft of a part in a pattern; everyone gets the delegation's own task.
+fn part(cast: &Cast, role: Role, id: String, (title, task): (&str, &Arc<str>)) -> Draft {
+    Draft {
+        id: SubtaskId::from(id),
+        title: title.to_owned(),
+        task: task.clone(),
+        agent: cast.agent.clone(),
+        role,
+        round: 0,
+        needs: Vec::new(),
+        required: true,
+        needs_approval: false,
+        tokens: None,
+        timeout_ms: None,
+        files: Vec::new(),
+        habits: cast.habits.clone(),
+    }
+}
+
+fn cast_of(targets: &[Target]) -> Vec<Cast> {
+    let cast =
+        |target: &Target| Cast { agent: target.agent.clone(), habits: target.habits.clone() };
+    targets.iter().map(cast).collect()
+}

@@ -1,0 +1,201 @@
+//! Ensemble: the same task to several members, then one answer.
+//!
+//! A quorum, more than half of the members, must succeed. Where one answer is
+//! chosen, only the chosen member's work goes into the result.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Draft, Next, Opening, answer, cast_of, data_field, last, part, plain, subtasks};
+use crate::returns::{Artifact, Return};
+use crate::tree::arena::SubtaskNo;
+use crate::tree::command::{Delegate, Habits};
+use crate::tree::event::{Cast, DelegationResult, Outcome, Role, Vote};
+use crate::tree::plan::Aggregate;
+use crate::tree::state::{Delegation, State, Subtask};
+
+/// Members where only one agent is named.
+const MEMBERS: usize = 3;
+
+pub(super) fn open(command: &Delegate) -> Opening {
+    let mut cast = cast_of(&command.subtasks);
+    if let (1, Some(only)) = (cast.len(), cast.first().cloned()) {
+        cast = vec![only; MEMBERS];
+    }
+    let task: Arc<str> = Arc::from(command.task.as_str());
+    let member = |(position, cast): (usize, &Cast)| {
+        let id = format!("member-{}", position + 1);
+        let mut draft = part(cast, Role::Member, id, (&command.title, &task));
+        let target = command.subtasks.get(position).or_else(|| command.subtasks.first());
+        if let Some(target) = target {
+            draft.tokens = target.tokens;
+            draft.timeout_ms = target.timeout_ms;
+            draft.needs_approval = target.needs_approval;
+        }
+        draft
+    };
+    let drafts: Vec<Draft> = cast.iter().enumerate().map(member).collect();
+    Opening { asked: drafts.len() as u64, drafts, cast, rounds: 0, repeats: 2 }
+}
+
+pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
+    let members = done(state, delegation);
+    let all = delegation.cast.len();
+    if members.len() * 2 <= all {
+        return Next::End(below_quorum(state, delegation, &members), self::all(state, delegation));
+    }
+    let judged = subtasks(state, delegation).any(|(_, subtask)| subtask.role == Role::Judge);
+    let judge = state.settings.as_ref().and_then(|settings| settings.judge.as_ref());
+    match (delegation.aggregate, delegation.winner, judge) {
+        (Aggregate::Merge, _, _) => Next::End(Outcome::Completed, self::all(state, delegation)),
+        (Aggregate::Best, None, Some(agent)) if !judged => {
+            let cast = Cast { agent: agent.clone(), habits: Habits::default() };
+            let judge = (delegation.title.as_str(), &delegation.task);
+            let mut draft = part(&cast, Role::Judge, "judge".to_owned(), judge);
+            draft.needs = members.iter().map(|(no, _, _)| *no).collect();
+            draft.required = false;
+            Next::Grow(vec![draft])
+        }
+        (Aggregate::Vote, None, _) => Next::Choose(most_voted(&members).0),
+        (Aggregate::Best, None, _) => Next::Choose(best(state, delegation, &members)),
+        (Aggregate::Vote | Aggregate::Best, Some(winner), _) => {
+            let merged = state.subtasks[winner].outcome() == Some(Outcome::Completed);
+            let clear = delegation.aggregate == Aggregate::Best || most_voted(&members).1;
+            let outcome = match (merged, clear) {
+                (true, true) => Outcome::Completed,
+                (true, false) => Outcome::Partial,
+                (false, _) => Outcome::Blocked,
+            };
+            Next::End(outcome, chosen(state, delegation, winner, &members))
+        }
+    }
+}
+
+type Member<'a> = (SubtaskNo, &'a Subtask, &'a Return);
+
+/// Members that succeeded; one whose merge is in conflict has still answered.
+fn done<'a>(state: &'a State, delegation: &'a Delegation) -> Vec<Member<'a>> {
+    subtasks(state, delegation)
+        .filter(|(_, subtask)| subtask.role == Role::Member)
+        .filter(|(no, subtask)| {
+            subtask.outcome() == Some(Outcome::Completed) || delegation.winner == Some(*no)
+        })
+        .filter_map(|(no, subtask)| Some((no, subtask, answer(state, subtask)?)))
+        .collect()
+}
+
+fn below_quorum(state: &State, delegation: &Delegation, members: &[Member<'_>]) -> Outcome {
+    let outcome = plain::outcome(state, delegation);
+    let some = !members.is_empty();
+    let some = some && matches!(outcome, Outcome::Completed | Outcome::Blocked);
+    if some { Outcome::Partial } else { outcome }
+}
+
+/// What a member's vote is: its decision, else its data, else its words.
+fn choice(answer: &Return) -> Value {
+    let whole = answer.data.clone().filter(|data| !data.is_null());
+    let decision = data_field(answer, "decision").cloned();
+    decision.or(whole).unwrap_or_else(|| Value::String(answer.summary.clone()))
+}
+
+fn tally(members: &[Member<'_>]) -> Vec<(Value, Vec<SubtaskNo>)> {
+    let mut votes: Vec<(Value, Vec<SubtaskNo>)> = Vec::new();
+    for (no, _, answer) in members {
+        let choice = choice(answer);
+        match votes.iter_mut().find(|(known, _)| *known == choice) {
+            Some((_, voters)) => voters.push(*no),
+            None => votes.push((choice, vec![*no])),
+        }
+    }
+    votes
+}
+
+/// The first member with the choice that most made, and whether that is more than half.
+fn most_voted(members: &[Member<'_>]) -> (SubtaskNo, bool) {
+    let mut winner = (SubtaskNo(0), 0);
+    for (_, voters) in tally(members) {
+        if let Some(first) = voters.first().filter(|_| voters.len() > winner.1) {
+            winner = (*first, voters.len());
+        }
+    }
+    (winner.0, winner.1 * 2 > members.len())
+}
+
+/// The judge's word, else what was verified, else measured quality, else the first.
+fn best(state: &State, delegation: &Delegation, members: &[Member<'_>]) -> SubtaskNo {
+    let judge = subtasks(state, delegation).find(|(_, subtask)| subtask.role == Role::Judge);
+    let named = judge.and_then(|(_, subtask)| answer(state, subtask));
+    let named = named.and_then(|answer| data_field(answer, "winner")?.as_str());
+    let named = members.iter().find(|(_, subtask, _)| Some(subtask.id.as_str()) == named);
+    if let Some((no, _, _)) = named {
+        return *no;
+    }
+    let mut winner = (SubtaskNo(0), None);
+    for (no, subtask, _) in members {
+        let Some(end) = last(state, subtask) else {
+            continue;
+        };
+        let verified =
+            end.receipt.verify.iter().filter(|verify| verify.exit_code == Some(0)).count();
+        let failed = end.receipt.verify.len() - verified;
+        let merit = (std::cmp::Reverse(failed), verified, end.quality.unwrap_or(0));
+        if winner.1.is_none_or(|best| merit > best) {
+            winner = (*no, Some(merit));
+        }
+    }
+    winner.0
+}
+
+fn votes(state: &State, members: &[Member<'_>]) -> Vec<Vote> {
+    let vote = |(choice, voters): (Value, Vec<SubtaskNo>)| Vote {
+        choice,
+        members: voters.iter().map(|no| state.subtasks[*no].id.clone()).collect(),
+    };
+    tally(members).into_iter().map(vote).collect()
+}
+
+fn chosen(
+    state: &State,
+    delegation: &Delegation,
+    winner: SubtaskNo,
+    members: &[Member<'_>],
+) -> DelegationResult {
+    let mut result = DelegationResult { votes: votes(state, members), ..Default::default() };
+    if let Some(answer) = answer(state, &state.subtasks[winner]) {
+        result.summary = answer.summary.clone();
+        result.data = answer.data.clone().unwrap_or(Value::Null);
+        result.artifacts.clone_from(&answer.artifacts);
+    }
+    if delegation.aggregate == Aggregate::Vote && !most_voted(members).1 {
+        result.summary =
+            format!("No majority; the first of the largest groups: {}", result.summary);
+    }
+    result
+}
+
+/// Every answer side by side.
+pub(super) fn all(state: &State, delegation: &Delegation) -> DelegationResult {
+    let members = done(state, delegation);
+    let lines: Vec<String> = members
+        .iter()
+        .map(|(_, subtask, answer)| format!("{}: {}", subtask.id, answer.summary))
+        .collect();
+    let data: Vec<Value> = members
+        .iter()
+        .map(|(_, subtask, answer)| json!({"member": subtask.id, "data": answer.data}))
+        .collect();
+    let mut artifacts: Vec<Artifact> = Vec::new();
+    for artifact in members.iter().flat_map(|(_, _, answer)| &answer.artifacts) {
+        if !artifacts.contains(artifact) {
+            artifacts.push(artifact.clone());
+        }
+    }
+    DelegationResult {
+        summary: lines.join("\n"),
+        data: Value::Array(data),
+        artifacts,
+        votes: votes(state, &members),
+        ..Default::default()
+    }
+}

@@ -1,0 +1,97 @@
+//! Graphs that are whole from the start: parallel, sequential, dag, direct.
+
+use serde_json::{Map, Value};
+
+use super::{Draft, Opening, answer, subtasks};
+use crate::tree::arena::{Number, SubtaskNo};
+use crate::tree::command::Delegate;
+use crate::tree::event::{DelegationResult, Outcome, Role};
+use crate::tree::state::{Delegation, State};
+
+pub(super) fn open(command: &Delegate, edges: &[Vec<usize>], first: SubtaskNo) -> Opening {
+    let number = |position: usize| SubtaskNo::at(first.position() + position);
+    let drafts = command.subtasks.iter().zip(edges).map(|(target, edges)| Draft {
+        id: target.id.clone(),
+        title: target.title.clone(),
+        task: target.task.as_str().into(),
+        agent: target.agent.clone(),
+        role: Role::Worker,
+        round: 0,
+        needs: edges.iter().map(|at| number(*at)).collect(),
+        required: target.required,
+        needs_approval: target.needs_approval,
+        tokens: target.tokens,
+        timeout_ms: target.timeout_ms,
+        files: target.files.clone(),
+        habits: target.habits.clone(),
+    });
+    let drafts: Vec<Draft> = drafts.collect();
+    let asked = drafts.len() as u64;
+    Opening { drafts, cast: Vec::new(), rounds: 0, asked, repeats: 1 }
+}
+
+/// How a whole graph ended: completed if all that is required ended well,
+/// blocked if only blockers are left, failed if nothing came of it.
+pub(super) fn outcome(state: &State, delegation: &Delegation) -> Outcome {
+    let (mut good, mut some, mut bad, mut blocked) = (false, false, false, false);
+    for (_, subtask) in subtasks(state, delegation) {
+        let outcome = subtask.outcome().unwrap_or(Outcome::Blocked);
+        good |= outcome == Outcome::Completed;
+        some |= matches!(outcome, Outcome::Completed | Outcome::Partial);
+        if subtask.required {
+            blocked |= outcome == Outcome::Blocked;
+            bad |= matches!(outcome, Outcome::Partial | Outcome::Failed | Outcome::Cancelled);
+        }
+    }
+    match (bad, blocked, some) {
+        (true, _, true) => Outcome::Partial,
+        (true, _, false) => Outcome::Failed,
+        (false, true, _) => Outcome::Blocked,
+        (false, false, _) if good => Outcome::Completed,
+        (false, false, _) => Outcome::Partial,
+    }
+}
+
+/// Everything side by side.
+pub(super) fn merge(state: &State, delegation: &Delegation) -> DelegationResult {
+    let mut result = DelegationResult::default();
+    let mut lines = Vec::new();
+    let mut data = Map::new();
+    let alone = delegation.subtasks.len() == 1;
+    for (_, subtask) in subtasks(state, delegation) {
+        let Some(answer) = answer(state, subtask) else {
+            continue;
+        };
+        let line = if alone {
+            answer.summary.clone()
+        } else {
+            format!("{}: {}", subtask.id, answer.summary)
+        };
+        lines.push(line);
+        if let Some(value) = &answer.data {
+            data.insert(subtask.id.to_string(), value.clone());
+        }
+        if subtask.outcome().is_some_and(|o| matches!(o, Outcome::Completed | Outcome::Partial)) {
+            result.artifacts.extend(answer.artifacts.iter().cloned());
+        }
+    }
+    result.summary = lines.join("\n");
+    result.data = match (alone, data.is_empty()) {
+        (_, true) => Value::Null,
+        (true, false) => data.into_iter().next().map_or(Value::Null, |(_, value)| value),
+        (false, false) => Value::Object(data),
+    };
+    result
+}
+
+/// The last step's answer stands for the chain; everything made on the way is listed.
+pub(super) fn chain(state: &State, delegation: &Delegation) -> DelegationResult {
+    let mut result = merge(state, delegation);
+    let done = |s: &crate::tree::state::Subtask| s.outcome() == Some(Outcome::Completed);
+    let last = subtasks(state, delegation).rev().find(|(_, subtask)| done(subtask));
+    if let Some(answer) = last.and_then(|(_, subtask)| answer(state, subtask)) {
+        result.summary = answer.summary.clone();
+        result.data = answer.data.clone().unwrap_or(Value::Null);
+    }
+    result
+}

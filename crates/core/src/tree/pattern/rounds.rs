@@ -1,0 +1,194 @@
+//! Debate and review: one leads, the others judge, round after round.
+//!
+//! The lead works from the task; then, each round, all judges look at the
+//! lead's last work at once, and the lead goes over it with what they found.
+//! It ends early when every judge that answered accepts.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Draft, Next, Opening, answer, cast_of, data_field, part, plain, subtasks};
+use crate::returns::Return;
+use crate::tree::arena::SubtaskNo;
+use crate::tree::command::Delegate;
+use crate::tree::event::{Cast, DelegationResult, Outcome, Role, Turn};
+use crate::tree::state::{Delegation, State, Subtask};
+
+/// The words in which debate and review differ.
+pub(super) struct Words {
+    lead: Role,
+    judge: Role,
+    first: &'static str,
+    judging: &'static str,
+    again: &'static str,
+}
+
+pub(super) const DEBATE: Words = Words {
+    lead: Role::Proposer,
+    judge: Role::Critic,
+    first: "propose",
+    judging: "critique",
+    again: "synthesise",
+};
+
+pub(super) const REVIEW: Words = Words {
+    lead: Role::Creator,
+    judge: Role::Reviewer,
+    first: "create",
+    judging: "review",
+    again: "revise",
+};
+
+pub(super) fn open(command: &Delegate, words: &Words, default_rounds: u32) -> Opening {
+    let mut cast = cast_of(&command.subtasks);
+    if let (1, Some(lead)) = (cast.len(), cast.first().cloned()) {
+        // With nobody else to judge, the same agent does, with a fresh mind.
+        cast.push(lead);
+    }
+    let task: Arc<str> = Arc::from(command.task.as_str());
+    let lead = cast.first().map(|cast| {
+        let mut draft = part(cast, words.lead, words.first.to_owned(), (&command.title, &task));
+        if let Some(target) = command.subtasks.first() {
+            draft.tokens = target.tokens;
+            draft.timeout_ms = target.timeout_ms;
+            draft.needs_approval = target.needs_approval;
+        }
+        draft
+    });
+    let rounds = command.rounds.unwrap_or(default_rounds);
+    Opening {
+        drafts: lead.into_iter().collect(),
+        asked: cast.len() as u64,
+        cast,
+        rounds,
+        repeats: 1 + 2 * u64::from(rounds),
+    }
+}
+
+pub(super) fn next(state: &State, delegation: &Delegation, words: &Words) -> Next {
+    let finish = || {
+        let (outcome, result) = end(state, delegation, words);
+        Next::End(outcome, result)
+    };
+    let Some((last_no, last)) = subtasks(state, delegation).next_back() else {
+        return finish();
+    };
+    if last.role == words.lead {
+        let usable = last.outcome() == Some(Outcome::Completed);
+        if !usable || last.round >= delegation.rounds {
+            return finish();
+        }
+        return Next::Grow(judges(delegation, words, last.round + 1, last_no));
+    }
+    let verdicts = verdicts(state, delegation, words, last.round);
+    if verdicts.is_empty() || verdicts.iter().all(|(_, answer)| accepts(answer)) {
+        return finish();
+    }
+    let Some(cast) = delegation.cast.first() else {
+        return finish();
+    };
+    let id = format!("{}-{}", words.again, last.round);
+    let mut draft = part(cast, words.lead, id, (&delegation.title, &delegation.task));
+    draft.round = last.round;
+    draft.needs = lead_work(state, delegation, words).map(|(no, _)| no).into_iter().collect();
+    draft.needs.extend(verdicts.iter().map(|(no, _)| *no));
+    Next::Grow(vec![draft])
+}
+
+fn judges(delegation: &Delegation, words: &Words, round: u32, work: SubtaskNo) -> Vec<Draft> {
+    let draft = |(position, cast): (usize, &Cast)| {
+        let id = format!("{}-{round}-{}", words.judging, position + 1);
+        let mut draft = part(cast, words.judge, id, (&delegation.title, &delegation.task));
+        draft.round = round;
+        draft.needs = vec![work];
+        // A judge that fails is missed, but the work stands without it.
+        draft.required = false;
+        draft
+    };
+    delegation.cast.iter().skip(1).enumerate().map(draft).collect()
+}
+
+/// What the judges of a round said, those that answered.
+fn verdicts<'a>(
+    state: &'a State,
+    delegation: &'a Delegation,
+    words: &Words,
+    round: u32,
+) -> Vec<(SubtaskNo, &'a Return)> {
+    subtasks(state, delegation)
+        .filter(|(_, subtask)| subtask.role == words.judge && subtask.round == round)
+        .filter(|(_, subtask)| subtask.outcome() == Some(Outcome::Completed))
+        .filter_map(|(no, subtask)| Some((no, answer(state, subtask)?)))
+        .collect()
+}
+
+fn verdict(answer: &Return) -> Option<&str> {
+    data_field(answer, "verdict")?.as_str()
+}
+
+/// Only a clear yes is a yes.
+fn accepts(answer: &Return) -> bool {
+    verdict(answer) == Some("accept")
+}
+
+/// The lead's last work that can be used.
+fn lead_work<'a>(
+    state: &'a State,
+    delegation: &'a Delegation,
+    words: &Words,
+) -> Option<(SubtaskNo, &'a Subtask)> {
+    let usable = |subtask: &Subtask| {
+        subtask.role == words.lead && subtask.outcome() == Some(Outcome::Completed)
+    };
+    subtasks(state, delegation).rev().find(|(_, subtask)| usable(subtask))
+}
+
+/// The last work, how it came about, and what is still found wrong with it.
+pub(super) fn end(
+    state: &State,
+    delegation: &Delegation,
+    words: &Words,
+) -> (Outcome, DelegationResult) {
+    let mut result = DelegationResult::default();
+    let work = lead_work(state, delegation, words);
+    if let Some(answer) = work.and_then(|(_, subtask)| answer(state, subtask)) {
+        result.summary = answer.summary.clone();
+        result.data = answer.data.clone().unwrap_or(Value::Null);
+        result.artifacts.clone_from(&answer.artifacts);
+    }
+    result.history = history(state, delegation);
+    let round = subtasks(state, delegation).map(|(_, subtask)| subtask.round).max().unwrap_or(0);
+    let verdicts = verdicts(state, delegation, words, round);
+    for (_, answer) in verdicts.iter().filter(|(_, answer)| !accepts(answer)) {
+        result.findings.extend(findings(answer));
+    }
+    let whole = plain::outcome(state, delegation);
+    let unjudged = whole == Outcome::Completed && round > 0 && verdicts.is_empty();
+    let rescued = whole == Outcome::Failed && work.is_some();
+    let outcome = if unjudged || rescued { Outcome::Partial } else { whole };
+    (outcome, result)
+}
+
+fn findings(answer: &Return) -> Vec<Value> {
+    let field = data_field(answer, "findings").or_else(|| data_field(answer, "comments"));
+    match field {
+        Some(Value::Array(list)) => list.clone(),
+        Some(value) => vec![value.clone()],
+        None => vec![Value::String(answer.summary.clone())],
+    }
+}
+
+fn history(state: &State, delegation: &Delegation) -> Vec<Turn> {
+    let turn = |subtask: &Subtask| {
+        let answer = answer(state, subtask)?;
+        Some(Turn {
+            subtask: subtask.id.clone(),
+            role: subtask.role,
+            round: subtask.round,
+            summary: answer.summary.clone(),
+            verdict: verdict(answer).map(str::to_owned),
+        })
+    };
+    subtasks(state, delegation).filter_map(|(_, subtask)| turn(subtask)).collect()
+}

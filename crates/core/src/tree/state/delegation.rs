@@ -1,0 +1,106 @@
+//! A delegation as it stands.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::config::Pattern;
+use crate::ids::{AgentId, DelegationId, SubtaskId, TaskId};
+use crate::time::Now;
+use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
+use crate::tree::event::{Cast, DelegationResult, Outcome};
+use crate::tree::ledger::Amount;
+use crate::tree::plan::Aggregate;
+
+/// One decision to hand a task to sub-agents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delegation {
+    /// Its number.
+    pub no: DelegationNo,
+    /// Its id.
+    pub id: DelegationId,
+    /// The attempt that asked; absent at the root.
+    pub parent: Option<AttemptNo>,
+    /// The task's id.
+    pub task_id: TaskId,
+    /// The task, in a line.
+    pub title: String,
+    /// The task, in full.
+    pub task: Arc<str>,
+    /// How the subtasks are run.
+    pub pattern: Pattern,
+    /// Rounds of a debate or review.
+    pub rounds: u32,
+    /// How an ensemble comes to one answer.
+    pub aggregate: Aggregate,
+    /// Agents of a debate, review or ensemble.
+    pub cast: Vec<Cast>,
+    /// The agents above: who asks is the last.
+    pub path: Arc<[AgentId]>,
+    /// The call keys above.
+    pub keys: Arc<[Arc<str>]>,
+    /// How deep its subtasks stand.
+    pub depth: u32,
+    /// How deep the tree may go below.
+    pub max_depth: u32,
+    /// How many attempts may run at once.
+    pub width: u32,
+    /// What its subtasks may spend together.
+    pub cap: Option<Amount>,
+    /// What they have spent, everything below included.
+    pub used: Amount,
+    /// Milliseconds it may take, from its first start.
+    pub timeout_ms: u64,
+    /// Whether the caller waits for it.
+    pub waits: bool,
+    /// When it was accepted.
+    pub accepted_at: Now,
+    /// When its first attempt started.
+    pub started_at: Option<Now>,
+    /// When its time is up; absent before the first start.
+    pub deadline: Option<Now>,
+    /// Since when its time does not count, while it is paused.
+    pub clock_stopped: Option<Now>,
+    /// When it ended.
+    pub ended_at: Option<Now>,
+    /// How it ended.
+    pub ended: Option<Outcome>,
+    /// What came of it.
+    pub result: Option<Arc<DelegationResult>>,
+    /// Whether whoever asked has the answer.
+    pub told: bool,
+    /// Nothing new starts.
+    pub paused: Option<Pause>,
+    /// It has to stop: who said so and why.
+    pub cancelled: Option<(String, String)>,
+    /// What it merged goes back when it has ended.
+    pub rollback: bool,
+    /// What it merged went back.
+    pub rolled_back: bool,
+    /// Its subtasks, in the order they came to be.
+    pub subtasks: Vec<SubtaskNo>,
+    /// How many of them the caller asked for.
+    pub asked: u32,
+    /// Slots its attempts hold.
+    pub slots: u32,
+    /// Subtasks that can still get on by themselves.
+    pub live: u32,
+    /// Subtasks that ended well or were skipped.
+    pub done: u32,
+    /// The member an ensemble chose.
+    pub winner: Option<SubtaskNo>,
+    /// The rest was stopped because a subtask failed.
+    pub failed_fast: bool,
+    pub(in crate::tree) by_id: FxHashMap<SubtaskId, SubtaskNo>,
+}
+
+/// Why and since when nothing new starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Since when.
+    pub since: Now,
+    /// What runs is frozen too.
+    pub freeze: bool,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,215 @@
+//! A delegation as the API shows it, with everything below.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Stamp;
+use super::cost::{Cost, cost};
+use crate::config::Pattern;
+use crate::ids::{AgentId, DelegationId, SessionId, SubtaskId, TaskId};
+use crate::money::Usd;
+use crate::returns::{Receipt, Return, ReturnError};
+use crate::time::Now;
+use crate::tree::arena::{DelegationNo, SubtaskNo};
+use crate::tree::event::{AttemptEnded, DelegationResult, Outcome, Role};
+use crate::tree::state::State;
+
+/// A delegation with its subtasks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DelegationView {
+    /// Its id.
+    pub delegation_id: DelegationId,
+    /// The task it is about.
+    pub task_id: TaskId,
+    /// The task, in a line.
+    pub title: String,
+    /// How it stands.
+    pub status: &'static str,
+    /// How the subtasks are run.
+    pub pattern: Pattern,
+    /// How far it is.
+    pub progress: ProgressView,
+    /// When its first attempt started.
+    pub started_at: Option<Stamp>,
+    /// When it ended.
+    pub ended_at: Option<Stamp>,
+    /// Why it is paused, cancelled or what else is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Its subtasks.
+    pub subtasks: Vec<SubtaskView>,
+    /// What it used.
+    pub metrics: Metrics,
+    /// What came of it.
+    pub result: Option<Arc<DelegationResult>>,
+}
+
+/// How far a delegation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ProgressView {
+    /// Subtasks that ended well or were skipped.
+    pub completed: u32,
+    /// Subtasks in all.
+    pub total: u32,
+    /// Hundredths, rounded down.
+    pub percentage: u32,
+}
+
+/// What a delegation used.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metrics {
+    /// Tokens that count, everything below included.
+    pub tokens_used: u64,
+    /// Dollars, everything below included; absent where nothing is known.
+    pub estimated_cost: Option<Usd>,
+    /// Milliseconds since it started.
+    pub elapsed_time: u64,
+    /// The mean of the measured qualities; absent where none was measured.
+    pub avg_subtask_quality: Option<u32>,
+}
+
+/// A subtask with its last attempt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SubtaskView {
+    /// Its id within its delegation.
+    pub id: SubtaskId,
+    /// What is to be done, in a line.
+    pub title: String,
+    /// Who does it.
+    pub agent: AgentId,
+    /// The part it plays.
+    pub role: Role,
+    /// The round of its pattern.
+    pub round: u32,
+    /// How it stands.
+    pub status: &'static str,
+    /// What comes before it.
+    pub depends_on: Vec<SubtaskId>,
+    /// What is in the way.
+    pub blocked_by: Vec<SubtaskId>,
+    /// Attempts so far.
+    pub attempts: usize,
+    /// What its last attempt is called in its return.
+    pub session_id: Option<SessionId>,
+    /// When its last attempt started.
+    pub started_at: Option<Stamp>,
+    /// When its last attempt ended.
+    pub ended_at: Option<Stamp>,
+    /// When its last attempt's time is up.
+    pub deadline: Option<Stamp>,
+    /// Milliseconds each attempt may take.
+    pub timeout_ms: u64,
+    /// How deep it stands.
+    pub depth: u32,
+    /// The agents above it, and itself.
+    pub path: Vec<AgentId>,
+    /// How far its last attempt says it is.
+    pub progress: Option<(u64, u64)>,
+    /// What its last attempt did last.
+    pub last_action: Option<String>,
+    /// Measured quality; absent where unknown.
+    pub quality: Option<u32>,
+    /// What is wrong, where it did not come from an attempt.
+    pub error: Option<ReturnError>,
+    /// What its last attempt said.
+    #[serde(rename = "return")]
+    pub answer: Option<Return>,
+    /// What the runtime saw of it.
+    pub receipt: Option<Receipt>,
+    /// The raw text, where no return could be had from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+    /// What its attempts delegated in turn.
+    pub delegations: Vec<DelegationView>,
+}
+
+/// A delegation as it stands now.
+pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
+    let delegation = &state.delegations[no];
+    let total = u32::try_from(delegation.subtasks.len()).unwrap_or(u32::MAX);
+    let percentage = (u64::from(delegation.done) * 100).checked_div(u64::from(total));
+    let paused = delegation.paused.as_ref().map(|pause| pause.reason.clone());
+    let cancelled = delegation.cancelled.as_ref().map(|(by, reason)| format!("{by}: {reason}"));
+    DelegationView {
+        delegation_id: delegation.id.clone(),
+        task_id: delegation.task_id.clone(),
+        title: delegation.title.clone(),
+        status: state.delegation_status(no),
+        pattern: delegation.pattern,
+        progress: ProgressView {
+            completed: delegation.done,
+            total,
+            percentage: percentage.and_then(|p| u32::try_from(p).ok()).unwrap_or(0),
+        },
+        started_at: delegation.started_at.map(Stamp),
+        ended_at: delegation.ended_at.map(Stamp),
+        reason: cancelled.or(paused),
+        subtasks: delegation.subtasks.iter().map(|no| subtask(state, *no, now)).collect(),
+        metrics: metrics(state, no, now),
+        result: delegation.result.clone(),
+    }
+}
+
+fn metrics(state: &State, no: DelegationNo, now: Now) -> Metrics {
+    let delegation = &state.delegations[no];
+    let Cost { total_usd, .. } = cost(state, no);
+    let qualities: Vec<u32> =
+        delegation.subtasks.iter().filter_map(|no| last(state, *no)?.quality).collect();
+    let sum: u32 = qualities.iter().sum();
+    let end = delegation.ended_at.unwrap_or(now);
+    Metrics {
+        tokens_used: delegation.used.tokens,
+        estimated_cost: total_usd,
+        elapsed_time: delegation.started_at.map_or(0, |start| end.since_ms(start)),
+        avg_subtask_quality: sum.checked_div(u32::try_from(qualities.len()).unwrap_or(0)),
+    }
+}
+
+fn last(state: &State, no: SubtaskNo) -> Option<&AttemptEnded> {
+    let attempt = state.subtasks[no].attempts.last()?;
+    state.attempts[*attempt].end.as_deref()
+}
+
+fn subtask(state: &State, no: SubtaskNo, now: Now) -> SubtaskView {
+    let subtask = &state.subtasks[no];
+    let delegation = &state.delegations[subtask.delegation];
+    let attempt = subtask.attempts.last().map(|no| &state.attempts[*no]);
+    let end = last(state, no);
+    let id = |no: &SubtaskNo| state.subtasks[*no].id.clone();
+    let in_the_way = |need: &&SubtaskNo| {
+        let need = &state.subtasks[**need];
+        !need.is_live() && !need.outcome().is_some_and(Outcome::lets_on)
+    };
+    let blocked = subtask.outcome().is_none() && subtask.dead_needs > 0;
+    let children = subtask.attempts.iter().flat_map(|no| &state.attempts[*no].children);
+    SubtaskView {
+        id: subtask.id.clone(),
+        title: subtask.title.clone(),
+        agent: subtask.agent.clone(),
+        role: subtask.role,
+        round: subtask.round,
+        status: state.status(no),
+        depends_on: subtask.needs.iter().map(id).collect(),
+        blocked_by: subtask.needs.iter().filter(|_| blocked).filter(in_the_way).map(id).collect(),
+        attempts: subtask.attempts.len(),
+        session_id: attempt.map(|attempt| attempt.session.clone()),
+        started_at: attempt.map(|attempt| Stamp(attempt.started_at)),
+        ended_at: attempt.and_then(|attempt| attempt.ended_at).map(Stamp),
+        deadline: attempt.map(|attempt| Stamp(attempt.deadline)),
+        timeout_ms: subtask.timeout_ms,
+        depth: delegation.depth,
+        path: delegation.path.iter().cloned().chain([subtask.agent.clone()]).collect(),
+        progress: attempt.and_then(|attempt| attempt.progress),
+        last_action: attempt.and_then(|attempt| attempt.last_action.clone()),
+        quality: end.and_then(|end| end.quality),
+        error: subtask.error.clone(),
+        answer: end.map(|end| end.answer.clone()),
+        receipt: end.map(|end| end.receipt.clone()),
+        raw: end.and_then(|end| end.raw.clone()),
+        delegations: children.map(|no| status(state, *no, now)).collect(),
+    }
+}

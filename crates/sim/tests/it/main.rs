@@ -1,0 +1,1 @@
+//! The simulator itself: the same seed is the same world.
