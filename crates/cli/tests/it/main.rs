@@ -4,6 +4,7 @@
 
 mod check_return;
 mod config;
+mod docs;
 mod parse;
 mod session;
 mod shell;
