@@ -1,1 +1,3 @@
 //! Agent files of every vendor, from the wild.
+
+mod agent_files;
