@@ -21,7 +21,7 @@ pub(crate) struct CommandError {
     code: Code,
     message: String,
     hint: Option<String>,
-    details: Value,
+    details: Box<Value>,
 }
 
 impl CommandError {
@@ -41,7 +41,7 @@ impl CommandError {
             code,
             message: message.into(),
             hint: None,
-            details: Value::Null,
+            details: Box::default(),
         }
     }
 
@@ -53,7 +53,7 @@ impl CommandError {
 
     /// Adds figures for programs.
     pub(crate) fn details(mut self, details: Value) -> Self {
-        self.details = details;
+        self.details = Box::new(details);
         self
     }
 

@@ -3,6 +3,7 @@
 mod commands;
 mod error;
 mod output;
+mod project;
 
 use std::process::ExitCode;
 

@@ -27,7 +27,9 @@ impl Usd {
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let nanos = (dollars * NANOS_PER_USD).round();
         // 2^53 billionths are about nine million dollars; above it a float is no longer exact.
-        (nanos >= 0.0 && nanos <= 9.0e15).then_some(Self(nanos as u64))
+        (0.0..=9.0e15)
+            .contains(&nanos)
+            .then_some(Self(nanos as u64))
     }
 
     /// The amount in dollars.

@@ -73,8 +73,6 @@ pub enum Because {
     Unlisted,
     /// Nothing else is said, and that is the default.
     Default,
-    /// It has the right to delegate.
-    Subagents,
     /// It has no right to delegate to anybody.
     NoSubagents,
     /// A grant lifts what the ancestors say.
@@ -88,7 +86,6 @@ impl fmt::Display for Because {
             Self::Part(rule) => write!(f, "the rule `{rule}` about a part of it"),
             Self::Unlisted => f.write_str("not on the list of allowed tools"),
             Self::Default => f.write_str("the default"),
-            Self::Subagents => f.write_str("it has `subagents`"),
             Self::NoSubagents => f.write_str("it has no `subagents` to delegate to"),
             Self::Lifted => f.write_str("lifted as far as the other layers go"),
         }
@@ -178,11 +175,10 @@ impl Layer {
         let follows_subagents =
             tool.base() == DELEGATE && !rules.any(|rule| Tool::new(rule).base() == DELEGATE);
         match self.source {
-            Source::Global if follows_subagents => Some((Level::Allow, Because::Default)),
-            Source::Global if list.is_none() => Some((default_level(tool), Because::Default)),
-            Source::Ancestor(_) | Source::Agent(_) if follows_subagents => {
-                Some((Level::Allow, Because::Subagents))
+            Source::Global | Source::Ancestor(_) | Source::Agent(_) if follows_subagents => {
+                Some((Level::Allow, Because::Default))
             }
+            Source::Global if list.is_none() => Some((default_level(tool), Because::Default)),
             Source::Global
             | Source::Ancestor(_)
             | Source::Agent(_)

@@ -1,7 +1,5 @@
 //! Agents: permissions, whom they may call, how they refer to each other, which is chosen.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 mod choice;
 mod delegation;
 mod globs;

@@ -1,4 +1,6 @@
 //! Stories about the rules: data in, text out.
 
+#![cfg(test)]
+
 mod agents;
 mod money;

@@ -3,7 +3,7 @@
 //! Where a vendor lets a later rule take back an earlier one, a deny here still
 //! stands: what comes out is never wider than what was written.
 
-use legation_core::agent::{CANONICAL, Level, ToolRules};
+use legation_core::agent::{CANONICAL, Level, Tool, ToolRules};
 
 use super::Vendor;
 use super::entries::{At, Notes, shortened};
@@ -196,7 +196,7 @@ impl Policy {
                 if !exceptions.iter().any(|name| name.starts_with("delegate")) {
                     rules.deny.push("delegate".to_owned());
                 }
-                rules.allow = Some(exceptions);
+                rules.allow = Some(narrowed(rules.allow.take(), exceptions));
             }
             Some(Level::Ask) => {
                 // Whatever is not named here is not on the list either, and so denied.
@@ -204,11 +204,23 @@ impl Policy {
                 rules
                     .ask
                     .extend(others.filter(|name| !exceptions.contains(name)));
-                rules.allow = Some(exceptions);
+                rules.allow = Some(narrowed(rules.allow.take(), exceptions));
             }
             Some(Level::Allow) | None => {}
         }
         rules.ask.extend(asked);
         rules.deny.extend(denied);
     }
+}
+
+/// What is on both lists, where there are two.
+fn narrowed(listed: Option<Vec<String>>, mut exceptions: Vec<String>) -> Vec<String> {
+    if let Some(listed) = listed {
+        let on_list = |name: &String| {
+            let mut rules = listed.iter();
+            rules.any(|rule| Tool::new(rule).covers(&Tool::new(name)))
+        };
+        exceptions.retain(on_list);
+    }
+    exceptions
 }

@@ -24,5 +24,7 @@ pub(super) fn parse_ms(text: &str) -> Option<u64> {
         rest = after.trim_start();
     }
     // A year is more than anybody waits for.
-    (total >= 1.0 && total <= 366.0 * 86_400_000.0).then_some(total.round() as u64)
+    (1.0..=366.0 * 86_400_000.0)
+        .contains(&total)
+        .then_some(total.round() as u64)
 }

@@ -1,11 +1,5 @@
 //! Reading agent files: what comes out of each, and what is said about the bad ones.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot go on should stop"
-)]
-
 mod folders;
 mod hostile;
 mod wild;

@@ -1,3 +1,5 @@
 //! Agent files of every vendor, from the wild.
 
+#![cfg(test)]
+
 mod agent_files;

@@ -264,6 +264,7 @@ fn a_grant_lifts_the_ancestors_for_the_tools_it_names_and_says_so() {
         p: allow=read -> c
         c: allow=read,graph,web,edit -> g
         g:
+        q: allow=read -> c
     ";
     let config = with_grant("allow=read,edit,graph ask=web", "graph,web,read,rocket");
     check(
@@ -302,6 +303,10 @@ fn a_grant_lifts_the_ancestors_for_the_tools_it_names_and_says_so() {
         graph        deny  p (not on the list of allowed tools)
     "#]],
     );
+    let roster = roster(agents, &config);
+    let other = roster.permissions(&path("q c"), None).unwrap();
+    assert_eq!(other.verdict("graph").level, Level::Deny);
+    assert_eq!(other.grants().count(), 0);
 }
 
 #[test]
