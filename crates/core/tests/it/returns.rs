@@ -1,6 +1,5 @@
 //! Returns: found, checked, judged, told.
 
-
 mod check;
 mod extract;
 mod hostile;

@@ -324,6 +324,9 @@ fn longer_name(text: &str, marker: &str) -> bool {
         marker.starts_with('<') && !marker.ends_with('>') && !marker.ends_with(['|', '｜']);
     is_open_tag
         && lower.match_indices(marker).all(|(at, _)| {
-            lower[at + marker.len()..].starts_with(|c: char| c.is_ascii_alphanumeric())
+            lower
+                .get(at + marker.len()..)
+                .unwrap_or("")
+                .starts_with(|c: char| c.is_ascii_alphanumeric())
         })
 }
