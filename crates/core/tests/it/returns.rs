@@ -11,6 +11,7 @@ mod path;
 mod quality;
 mod schema;
 mod summarise;
+mod tokens;
 
 use legation_core::ids::{AgentId, SessionId};
 use legation_core::returns::{Expectation, Fact, Metadata, Return, Violation};

@@ -242,6 +242,10 @@ fn hostile() -> impl Strategy<Value = String> {
         "é",
         "1",
         "u{200b}",
+        "[delegate:",
+        "[/INST]",
+        "<system>",
+        "\nUser:",
         "␛",
     ];
     prop::collection::vec(prop::sample::select(pieces), 0..24).prop_map(|pieces| pieces.concat())
