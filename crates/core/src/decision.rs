@@ -138,6 +138,10 @@ fn weigh<'a>(inputs: &'a Inputs<'a>, phrases: &'a Phrases<'a>) -> Weighed<'a> {
         .score()
         .saturating_add_signed(correction)
         .min(100);
+    // Who asks for delegation does not mean the pattern that has none.
+    let may_be_direct = inputs.request != Request::Delegate;
+    let sound = |pattern: &Pattern| may_be_direct || *pattern != Pattern::Direct;
+    let own = task.delegation_config.as_ref().and_then(|own| own.pattern);
     let pattern = pattern::Facts {
         found: complexity.found,
         phrases,
@@ -145,8 +149,10 @@ fn weigh<'a>(inputs: &'a Inputs<'a>, phrases: &'a Phrases<'a>) -> Weighed<'a> {
         dependencies: task.dependencies.len(),
         agent_confidence: factors.agent_confidence,
         phase: task.phase.as_deref().and_then(Phase::named),
-        default: config.patterns.default,
-        own: task.delegation_config.as_ref().and_then(|own| own.pattern),
+        default: Some(config.patterns.default)
+            .filter(sound)
+            .unwrap_or_default(),
+        own: own.filter(sound),
     };
     let choice = pattern::choose(&pattern);
     let facts = veto::Facts {

@@ -1,3 +1,4 @@
 //! Terminal sessions: what a user types and what comes back.
 
+mod decide;
 mod session;

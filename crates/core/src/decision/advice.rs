@@ -70,6 +70,8 @@ fn against(rule: Rule, weighed: &Weighed<'_>) -> Option<String> {
                 named.join(", ")
             )
         }
+        // Where steps were found in prose, there is a better hint.
+        Rule::FewerThanTwoSubtasks if weighed.parts.is_some() => return None,
         Rule::FewerThanTwoSubtasks => {
             "Name at least 2 parts: as numbered lines, as bulleted lines or as acceptance criteria."
                 .to_owned()
@@ -113,10 +115,11 @@ fn about_subtasks(
         && parts.source == Source::Sentences
         && weighed.factors.subtask_count < parts.len()
     {
-        hints.push(
-            "The score counts only parts in lists and criteria; list the steps to have them counted."
-                .to_owned(),
-        );
+        hints.push(format!(
+            "{} steps were read out of its sentences; list them as lines to have them counted, or \
+             use /delegate.",
+            parts.len()
+        ));
     }
     if weighed.parts.is_none() && weighed.should_delegate() {
         hints.push("It has no parts, so it is delegated in one piece.".to_owned());

@@ -26,6 +26,8 @@ pub enum Source {
     BulletedLines,
     /// Acceptance criteria.
     AcceptanceCriteria,
+    /// List lines of both kinds, where neither kind nor the criteria name two parts.
+    ListedLines,
     /// Sentences that open with an action.
     Sentences,
 }
@@ -38,6 +40,7 @@ impl Source {
             Self::NumberedLines => "the numbered lines of its description",
             Self::BulletedLines => "the bulleted lines of its description",
             Self::AcceptanceCriteria => "its acceptance criteria",
+            Self::ListedLines => "the list lines of its description",
             Self::Sentences => "the sentences that open with an action",
         }
     }
@@ -161,9 +164,10 @@ pub(super) fn parts<'a>(task: &'a Task, entries: &[Entry<'a>]) -> Option<Parts<'
             .collect()
     };
     found(Source::Subtasks, (given.collect(), 0))
-        .or_else(|| found(Source::NumberedLines, listed(Marker::Number)))
-        .or_else(|| found(Source::BulletedLines, listed(Marker::Bullet)))
+        .or_else(|| found(Source::NumberedLines, listed(Some(Marker::Number))))
+        .or_else(|| found(Source::BulletedLines, listed(Some(Marker::Bullet))))
         .or_else(|| found(Source::AcceptanceCriteria, (criteria(), 0)))
+        .or_else(|| found(Source::ListedLines, listed(None)))
         .or_else(|| found(Source::Sentences, (sentences::parts(&task.description), 0)))
         .or_else(|| found(Source::Sentences, (sentences::parts(&task.title), 0)))
 }

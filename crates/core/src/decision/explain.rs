@@ -9,16 +9,18 @@ use super::resolve::Effort;
 use super::words::Group;
 use crate::config::Mode;
 
-/// A figure with at most one decimal.
+/// A figure with at most two decimals, and no more than it needs.
 pub(super) struct Figure(pub(super) f64);
 
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0 * 10.0).round() / 10.0;
-        if tenths.fract() == 0.0 {
-            write!(f, "{tenths:.0}")
-        } else {
-            write!(f, "{tenths:.1}")
+        // Whole numbers are written far faster than fractions; figures are never negative.
+        let hundredths = (self.0 * 100.0).round() as u64;
+        let (whole, rest) = (hundredths / 100, hundredths % 100);
+        match (rest / 10, rest % 10) {
+            (0, 0) => write!(f, "{whole}"),
+            (tenths, 0) => write!(f, "{whole}.{tenths}"),
+            (tenths, last) => write!(f, "{whole}.{tenths}{last}"),
         }
     }
 }
@@ -84,7 +86,7 @@ fn complexity(weighed: &Weighed<'_>, text: &mut String) {
     let points = Figure(weighed.contributions.complexity);
     say!(
         text,
-        "Complexity {} (full at {full}) gives {points} of 30 points:",
+        "Complexity {} (full at {full}) gives {points} of 30 points. It is the sum of",
         estimate.total()
     );
     let start = text.len();
@@ -129,7 +131,7 @@ fn complexity(weighed: &Weighed<'_>, text: &mut String) {
         }
     }
     if text.len() == start {
-        text.push_str(" nothing adds to it,");
+        text.push_str(" nothing,");
     }
     text.pop();
     text.push_str(".\n");
@@ -184,7 +186,11 @@ fn circumstances(weighed: &Weighed<'_>, text: &mut String) {
 }
 
 fn score(weighed: &Weighed<'_>, text: &mut String) {
-    say!(text, "Together {:.2} points", weighed.contributions.sum());
+    say!(
+        text,
+        "Together {} points",
+        Figure(weighed.contributions.sum())
+    );
     let record = weighed
         .inputs
         .known

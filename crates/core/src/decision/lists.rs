@@ -79,23 +79,25 @@ fn indent(line: &str, body: &str) -> usize {
         .sum()
 }
 
-/// The parts that the entries with this marker name, and how many were checked off already.
+/// The parts that the entries with this marker name, or with any where none is given, and
+/// how many of them were checked off already.
 ///
 /// Only the outermost entries are parts; those indented below one are its details.
-/// Where there is just one outermost entry, all of them are parts.
+/// Where just one entry with a marker is outermost, all entries with it are parts.
 pub(super) fn parts<'a>(
     text: &'a str,
     entries: &[Entry<'a>],
-    marker: Marker,
+    marker: Option<Marker>,
 ) -> (Vec<Part<'a>>, usize) {
-    let of_marker = || entries.iter().filter(|entry| entry.marker == marker);
-    let outermost = of_marker().map(|entry| entry.indent).min().unwrap_or(0);
+    let is_marked = |entry: &Entry<'_>| marker.is_none_or(|marker| entry.marker == marker);
+    let marked = || entries.iter().filter(|entry| is_marked(entry));
+    let outermost = marked().map(|entry| entry.indent).min().unwrap_or(0);
     // One column more is a slip of the hand, not a level.
     let is_outer = |entry: &Entry<'_>| entry.indent <= outermost + 1;
-    let take_all = of_marker().filter(|entry| is_outer(entry)).count() < 2;
+    let take_all = marker.is_some() && marked().filter(|entry| is_outer(entry)).count() < 2;
     let mut chosen: Vec<Entry<'a>> = Vec::new();
     for entry in entries {
-        if entry.marker == marker && (take_all || is_outer(entry)) {
+        if is_marked(entry) && (take_all || is_outer(entry)) {
             chosen.push(*entry);
         } else if let Some(last) = chosen.last_mut()
             && last.end == entry.line

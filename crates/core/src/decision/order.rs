@@ -38,7 +38,15 @@ const COUNTED: [&str; 9] = [
 ];
 /// Openings of an entry that put it after the one before.
 const OPENERS: [&str; 6] = ["afterwards", "finally", "last", "lastly", "next", "then"];
-/// Words of a reference, and of a title, that are looked at.
+/// Letters of a word that can name something, at least.
+const TELLING: usize = 4;
+/// Letters that make a stem, whatever follows.
+const STEM: usize = 6;
+/// Letters of an ending at most: "exporting", "tests".
+const ENDING: usize = 3;
+/// What ends a phrase.
+const PHRASE_ENDS: [char; 6] = [',', '.', ';', ':', ')', '\n'];
+/// Words of a reference, and of a title, that are looked at; one bit each.
 const MAX_COMPARED: usize = 16;
 
 /// For each part the set of those it waits for, one bit each.
@@ -76,11 +84,18 @@ pub(super) fn has_order_word(text: &str) -> bool {
     let mut words = words(text.as_bytes()).peekable();
     while let Some(word) = words.next() {
         let is = |known: &str| known.as_bytes().eq_ignore_ascii_case(word);
-        if is("then") || is("after") || is("afterwards") {
-            return true;
-        }
-        let on = |next: &&[u8]| next.eq_ignore_ascii_case(b"on");
-        if (is("depends") || is("depend")) && words.peek().is_some_and(on) {
+        let says = match word.first().map(u8::to_ascii_lowercase) {
+            Some(b't') => is("then"),
+            Some(b'a') => is("after") || is("afterwards"),
+            Some(b'd') => {
+                let on = words
+                    .peek()
+                    .is_some_and(|next| next.eq_ignore_ascii_case(b"on"));
+                on && (is("depends") || is("depend"))
+            }
+            Some(_) | None => false,
+        };
+        if says {
             return true;
         }
     }
@@ -96,40 +111,47 @@ pub(super) fn chain(count: usize) -> Links {
     links
 }
 
-/// What the words of the parts say. Where there are more parts than subtasks, the
-/// last subtask gathers the rest, and waits for all others if one of them has an order word.
-pub(super) fn from_words(parts: &[Part<'_>]) -> Links {
+/// What the words of the parts say, and the references that would have closed a circle.
+///
+/// Where there are more parts than subtasks, the last subtask gathers the rest, and
+/// waits for all others if one of them has an order word.
+pub(super) fn from_words(parts: &[Part<'_>]) -> (Links, Vec<(usize, usize)>) {
     let mut links = Links::default();
-    let gathers = parts.len() > MAX_SUBTASKS;
+    let mut refused = Vec::new();
     let shown = parts.get(..MAX_SUBTASKS).unwrap_or(parts);
     for (index, part) in shown.iter().enumerate() {
-        if gathers && index + 1 == MAX_SUBTASKS {
+        if parts.len() > MAX_SUBTASKS && index + 1 == MAX_SUBTASKS {
             let rest = parts.get(index..).unwrap_or_default();
-            let ordered =
-                |part: &Part<'_>| part.follows || part.texts().into_iter().any(has_order_word);
-            if rest.iter().any(ordered) {
-                (0..index).for_each(|other| {
-                    links.add(index, other);
-                });
-            }
+            let all = if rest.iter().any(is_ordered) {
+                0..index
+            } else {
+                0..0
+            };
+            refused.extend(
+                all.filter(|other| !links.add(index, *other))
+                    .map(|other| (index, other)),
+            );
             break;
         }
         let (opener, _) = super::sentences::first_word(part.title);
         let opens = OPENERS
             .iter()
             .any(|known| known.eq_ignore_ascii_case(opener));
-        if index > 0 && (part.follows || opens) {
-            links.add(index, index - 1);
-        }
-        for other in part
-            .texts()
-            .into_iter()
-            .flat_map(|text| references(text, shown, index))
-        {
-            links.add(index, other);
+        let previous = index.checked_sub(1).filter(|_| part.follows || opens);
+        let texts = part.texts().into_iter().filter(|text| has_order_word(text));
+        let named = texts.flat_map(|text| references(text, shown, index));
+        for other in previous.into_iter().chain(named) {
+            // A part that names itself means itself: "export the rows after all rows are there".
+            if other != index && !links.add(index, other) {
+                refused.push((index, other));
+            }
         }
     }
-    links
+    (links, refused)
+}
+
+fn is_ordered(part: &Part<'_>) -> bool {
+    part.follows || part.texts().into_iter().any(has_order_word)
 }
 
 /// The parts that "after …" and "depends on …" in the text of a part refer to.
@@ -139,29 +161,28 @@ fn references(text: &str, parts: &[Part<'_>], index: usize) -> Vec<usize> {
     while let Some((word, after)) = next_word(rest) {
         rest = after;
         let is = |known: &str| known.eq_ignore_ascii_case(word);
-        let depends = (is("depends") || is("depend"))
-            && next_word(rest).is_some_and(|(on, _)| on.eq_ignore_ascii_case("on"));
+        let next = next_word(rest).map_or("", |(next, _)| next);
+        let depends = (is("depends") || is("depend")) && next.eq_ignore_ascii_case("on");
         if !depends && !is("after") {
             continue;
         }
-        let phrase = rest
-            .split([',', '.', ';', ':', ')', '\n'])
-            .next()
-            .unwrap_or_default();
-        let previous = || index.checked_sub(1);
-        let back = next_word(phrase).is_some_and(|(word, _)| {
-            ["that", "this"]
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(word))
-        });
-        let mut numbers = numbers(phrase, parts.len());
-        if back {
-            referred.extend(previous());
-        } else if numbers.is_empty() {
-            let named = most_alike(parts, index, phrase);
-            referred.extend(named.or_else(|| previous().filter(|_| depends)));
-        } else {
+        let previous = index.checked_sub(1);
+        let mut numbers = numbers(rest, parts.len());
+        if ["that", "this"]
+            .iter()
+            .any(|back| back.eq_ignore_ascii_case(next))
+        {
+            referred.extend(previous);
+        } else if !numbers.is_empty() {
             referred.append(&mut numbers);
+        } else if !next.starts_with(|c: char| c.is_ascii_digit()) {
+            // "after 2 minutes" names no part; other phrases may name one or more.
+            let phrase = rest.split(PHRASE_ENDS).next().unwrap_or_default();
+            let named = phrase.split(" and ").take(MAX_COMPARED);
+            let before = referred.len();
+            referred.extend(named.filter_map(|name| most_alike(parts, index, name)));
+            let found = referred.len() > before;
+            referred.extend(previous.filter(|_| depends && !found));
         }
     }
     referred
@@ -177,10 +198,10 @@ fn next_word(text: &str) -> Option<(&str, &str)> {
 }
 
 /// "step 2", "#2", "2 and 3": parts by their number. "2 minutes" is none.
-fn numbers(phrase: &str, count: usize) -> Vec<usize> {
+fn numbers(text: &str, count: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut counted = false;
-    let mut rest = phrase;
+    let mut rest = text;
     for _ in 0..MAX_COMPARED {
         let hash = rest.trim_start().starts_with('#');
         let Some((word, after)) = next_word(rest) else {
@@ -189,9 +210,9 @@ fn numbers(phrase: &str, count: usize) -> Vec<usize> {
         rest = after;
         let is = |words: &[&str]| words.iter().any(|known| known.eq_ignore_ascii_case(word));
         if let Ok(number) = word.parse::<usize>() {
-            let joins = |(next, _): (&str, &str)| next.eq_ignore_ascii_case("and");
-            let alone = next_word(rest).is_none_or(joins);
-            if !(counted || hash || alone) {
+            let ends = after.trim_start().is_empty() || after.starts_with(PHRASE_ENDS);
+            let joins = next_word(after).is_some_and(|(next, _)| next.eq_ignore_ascii_case("and"));
+            if !(counted || hash || ends || joins) {
                 break;
             }
             counted = true;
@@ -207,12 +228,18 @@ fn numbers(phrase: &str, count: usize) -> Vec<usize> {
 
 /// The other part whose title shares most words with a phrase, the nearest before first.
 fn most_alike(parts: &[Part<'_>], index: usize, phrase: &str) -> Option<usize> {
+    let wanted: Vec<&[u8]> = telling(phrase).collect();
     let before = (0..index).rev();
     let mut best = (0, None);
     for other in before.chain(index + 1..parts.len()) {
         let title = parts.get(other).map_or("", |part| part.title);
-        let shared = telling(phrase).filter(|word| telling(title).any(|own| alike(word, own)));
-        let shared = shared.count();
+        let mut shared = 0_u16;
+        for own in words(title.as_bytes()).take(MAX_COMPARED) {
+            for (bit, word) in wanted.iter().enumerate() {
+                shared |= u16::from(alike(word, own)) << bit;
+            }
+        }
+        let shared = shared.count_ones();
         if shared > best.0 {
             best = (shared, Some(other));
         }
@@ -222,12 +249,9 @@ fn most_alike(parts: &[Part<'_>], index: usize, phrase: &str) -> Option<usize> {
 
 /// The words that name something.
 fn telling(text: &str) -> impl Iterator<Item = &[u8]> {
-    let names = |word: &&[u8]| {
-        word.len() >= 4
-            && !EMPTY
-                .iter()
-                .any(|known| known.as_bytes().eq_ignore_ascii_case(word))
-    };
+    let is = |word: &[u8], known: &str| known.as_bytes().eq_ignore_ascii_case(word);
+    let names =
+        move |word: &&[u8]| word.len() >= TELLING && !EMPTY.iter().any(|known| is(word, known));
     words(text.as_bytes()).take(MAX_COMPARED).filter(names)
 }
 
@@ -237,5 +261,5 @@ fn alike(one: &[u8], other: &[u8]) -> bool {
     let shared = one.iter().zip(other).take_while(same).count();
     let shorter = one.len().min(other.len());
     let longer = one.len().max(other.len());
-    shared >= 6 || (shared == shorter && longer - shorter <= 3)
+    shared >= STEM || (shared >= TELLING && shared == shorter && longer - shorter <= ENDING)
 }

@@ -22,13 +22,26 @@ const MAX_OPENERS: usize = 4;
 /// Abbreviations whose full stop ends no sentence.
 const ABBREVIATIONS: [&str; 6] = ["e.g", "i.e", "vs", "cf", "etc", "approx"];
 
-/// Where a step begins, and whether it comes after the one before it.
+/// One step, as parts of the text it was found in.
 #[derive(Clone, Copy, Debug)]
 struct Step<'a> {
-    /// The step and all that follows it, from its first word on.
+    /// The text from the words on that lead over to the step.
+    lead: &'a str,
+    /// The text from the step's own first word on.
     from: &'a str,
-    /// The step as far as its own words go.
+    /// The step as far as its sentence goes.
     own: &'a str,
+    /// Whether it comes after the step before it.
+    ordered: bool,
+}
+
+/// Where a step begins within its sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Cut {
+    /// Its own first word.
+    at: usize,
+    /// The words that lead over to it.
+    lead: usize,
     ordered: bool,
 }
 
@@ -40,7 +53,7 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
         let own = from.get(..end - start).unwrap_or_default();
         steps_of(from, own, &mut steps);
     }
-    let next = steps.iter().skip(1).map(|step| step.from.len()).chain([0]);
+    let next = steps.iter().skip(1).map(|step| step.lead.len()).chain([0]);
     let each = steps.iter().zip(next);
     each.map(|(step, next)| {
         let whole = step.from.get(..step.from.len() - next).unwrap_or(step.own);
@@ -49,20 +62,19 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     .collect()
 }
 
-/// A step without the blanks, the punctuation and the words that lead over to the next.
-fn bare(mut step: &str) -> &str {
-    loop {
-        step = step.trim_end_matches(|c: char| c.is_whitespace() || ".,;!".contains(c));
-        let last = step
-            .rsplit(|c: char| !c.is_alphabetic())
-            .next()
-            .unwrap_or_default();
-        let leads_over = |word: &&str| word.eq_ignore_ascii_case(last);
-        if last.len() == step.len() || !FILLERS.iter().chain(&ORDERED).any(leads_over) {
-            return step;
-        }
-        step = step.strip_suffix(last).unwrap_or_default();
-    }
+/// A step without the blanks, the punctuation and the "and" before the next.
+fn bare(step: &str) -> &str {
+    let trim = |text: &'_ str| {
+        text.trim_end_matches(|c: char| c.is_whitespace() || ".,;!".contains(c))
+            .len()
+    };
+    let step = step.get(..trim(step)).unwrap_or_default();
+    let before = step
+        .strip_suffix("and")
+        .filter(|before| before.ends_with([' ', ',']));
+    before.map_or(step, |before| {
+        before.get(..trim(before)).unwrap_or_default()
+    })
 }
 
 /// Where each sentence begins and ends.
@@ -102,11 +114,12 @@ fn starts_anew(text: &str, at: usize) -> bool {
 
 /// A text from its verb on, if an action opens it, and whether an order word came before.
 fn opening(text: &str) -> Option<(&str, bool)> {
-    let mut rest = text;
+    let mut rest = text.trim_start();
     let mut ordered = false;
     for _ in 0..=MAX_OPENERS {
-        rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
-        let (word, after) = first_word(rest);
+        // Quotes, brackets and stars before the verb are part of what is said.
+        let bare = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let (word, after) = first_word(bare);
         let is = |words: &[&str]| words.iter().any(|known| known.eq_ignore_ascii_case(word));
         if is_action(word) {
             return Some((rest, ordered));
@@ -115,9 +128,8 @@ fn opening(text: &str) -> Option<(&str, bool)> {
             rest = after;
         } else if is(&["after"]) {
             let (that, after) = first_word(after.trim_start());
-            ["that", "this", "which"]
-                .iter()
-                .find(|known| known.eq_ignore_ascii_case(that))?;
+            let back = ["that", "this", "which"];
+            back.iter().find(|known| known.eq_ignore_ascii_case(that))?;
             ordered = true;
             rest = after;
         } else if is(&FILLERS) {
@@ -125,6 +137,7 @@ fn opening(text: &str) -> Option<(&str, bool)> {
         } else {
             return None;
         }
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",:".contains(c));
     }
     None
 }
@@ -140,21 +153,26 @@ pub(super) fn first_word(text: &str) -> (&str, &str) {
 /// Adds the steps of a sentence; `from` is the text from its start on, `own` the sentence.
 fn steps_of<'a>(from: &'a str, own: &'a str, steps: &mut Vec<Step<'a>>) {
     let Some((verb_on, ordered)) = opening(own) else {
-        if let Some(step) = conditional(from, own) {
-            steps.push(step);
-        }
+        steps.extend(conditional(from, own));
         return;
     };
     let mut cuts = inner_cuts(own);
-    cuts.push((own.len() - verb_on.len(), ordered));
+    cuts.push(Cut {
+        at: own.len() - verb_on.len(),
+        lead: 0,
+        ordered,
+    });
     // A step may have been found both behind a comma and behind its order word.
     cuts.sort_unstable();
-    cuts.dedup_by_key(|(at, _)| *at);
-    let ends = cuts.iter().skip(1).map(|(at, _)| *at).chain([own.len()]);
-    for (&(at, ordered), end) in cuts.iter().zip(ends) {
-        let from = from.get(at..).unwrap_or_default();
-        let own = from.get(..end.saturating_sub(at)).unwrap_or_default();
-        steps.push(Step { from, own, ordered });
+    cuts.dedup_by_key(|cut| cut.at);
+    let ends = cuts.iter().skip(1).map(|cut| cut.lead).chain([own.len()]);
+    for (cut, end) in cuts.iter().zip(ends) {
+        steps.push(Step {
+            lead: from.get(cut.lead..).unwrap_or_default(),
+            from: from.get(cut.at..).unwrap_or_default(),
+            own: own.get(cut.at..end).unwrap_or_default(),
+            ordered: cut.ordered,
+        });
     }
 }
 
@@ -169,39 +187,61 @@ fn conditional<'a>(from: &'a str, own: &'a str) -> Option<Step<'a>> {
     opening(action)?;
     let from = from.get(own.len() - trimmed.len()..)?;
     Some(Step {
+        lead: from,
         from,
         own: trimmed,
         ordered: false,
     })
 }
 
-/// Where further steps begin within a sentence, and whether each follows the one before.
-fn inner_cuts(sentence: &str) -> Vec<(usize, bool)> {
-    let segments = || {
-        let mut at = 0;
-        sentence.split(',').map(move |segment| {
-            let start = at;
-            at += segment.len() + 1;
-            (start, segment)
-        })
-    };
-    let is_enumeration = segments().all(|(_, segment)| {
-        opening(segment).is_some_and(|(step, _)| step.split_whitespace().nth(1).is_some())
+/// What stands between two commas.
+struct Segment<'a> {
+    start: usize,
+    text: &'a str,
+    opening: Option<(&'a str, bool)>,
+}
+
+/// Where further steps begin within a sentence.
+fn inner_cuts(sentence: &str) -> Vec<Cut> {
+    let mut next = 0;
+    let segments = sentence.split(',').map(|text| {
+        let start = next;
+        next += text.len() + 1;
+        let opening = opening(text);
+        Segment {
+            start,
+            text,
+            opening,
+        }
+    });
+    let segments: Vec<Segment<'_>> = segments.collect();
+    let is_enumeration = segments.iter().all(|segment| {
+        let words = segment.opening.map(|(step, _)| step.split_whitespace());
+        words.is_some_and(|mut words| words.nth(1).is_some())
     });
     let mut cuts = Vec::new();
-    for (index, (start, segment)) in segments().enumerate() {
+    for (index, segment) in segments.into_iter().enumerate() {
+        let Segment { start, text, .. } = segment;
+        let end = start + text.len();
         if index > 0
-            && let Some((step, ordered)) = opening(segment)
+            && let Some((step, ordered)) = segment.opening
             && (ordered || is_enumeration)
         {
-            cuts.push((start + segment.len() - step.len(), ordered));
+            cuts.push(Cut {
+                at: end - step.len(),
+                lead: start,
+                ordered,
+            });
         }
-        for word in INNER {
-            for (at, _) in segment.match_indices(word) {
-                let after = segment.get(at + word.len()..).unwrap_or_default();
-                let step = opening(after).map(|(step, _)| step.len());
-                cuts.extend(step.map(|step| (start + segment.len() - step, true)));
-            }
+        for (place, _) in text.match_indices(' ') {
+            let rest = text.get(place..).unwrap_or_default();
+            let after = INNER.iter().find_map(|word| rest.strip_prefix(word));
+            let step = after.and_then(opening).map(|(step, _)| end - step.len());
+            cuts.extend(step.map(|at| Cut {
+                at,
+                lead: start + place,
+                ordered: true,
+            }));
         }
     }
     cuts

@@ -17,6 +17,8 @@ use crate::task::Task;
 const MAX_TITLE: usize = 120;
 /// Bad dependencies that are told one by one.
 const MAX_TOLD: usize = 5;
+/// Why a dependency cannot be.
+const CIRCLE: &str = "closes a circle";
 const MS_PER_HOUR: f64 = 3_600_000.0;
 
 impl Parts<'_> {
@@ -133,7 +135,13 @@ impl Parts<'_> {
         if self.source == Source::NumberedLines && order::has_order_word(&task.description) {
             return order::chain(ids.len());
         }
-        order::from_words(&self.parts)
+        let (links, refused) = order::from_words(&self.parts);
+        let id = |index: usize| ids.get(index).map_or("", String::as_str);
+        let refused = refused
+            .into_iter()
+            .map(|(part, other)| (id(part), id(other), CIRCLE));
+        note_left_out(refused.collect(), notes);
+        links
     }
 
     fn given_links(&self, ids: &[String], notes: &mut Vec<String>) -> Links {
@@ -153,27 +161,18 @@ impl Parts<'_> {
             let own = ids.get(node(index)).map_or("", String::as_str);
             for wanted in part.given.iter().flat_map(|given| &given.dependencies) {
                 match places.get(wanted.trim()) {
-                    None => bad.push((own, wanted, "is not among the subtasks")),
+                    None => bad.push((own, wanted.as_str(), "is not among the subtasks")),
                     // Parts that were gathered into one subtask need no order between them.
                     Some(&place) if place == node(index) && index >= MAX_SUBTASKS - 1 => {}
                     Some(&place) => {
                         if !links.add(node(index), place) {
-                            bad.push((own, wanted, "closes a circle"));
+                            bad.push((own, wanted.as_str(), CIRCLE));
                         }
                     }
                 }
             }
         }
-        for (own, wanted, why) in bad.iter().take(MAX_TOLD) {
-            notes.push(format!(
-                "Subtask `{own}` depends on `{wanted}`, which {why}; that dependency was left out."
-            ));
-        }
-        if let Some(more @ 1..) = bad.len().checked_sub(MAX_TOLD) {
-            notes.push(format!(
-                "Of the other dependencies, {more} were left out likewise."
-            ));
-        }
+        note_left_out(bad, notes);
         links
     }
 
@@ -214,6 +213,21 @@ impl Parts<'_> {
     }
 }
 
+/// Says which dependencies were left out: whose, on what, and why.
+fn note_left_out(bad: Vec<(&str, &str, &str)>, notes: &mut Vec<String>) {
+    let more = bad.len().saturating_sub(MAX_TOLD);
+    for (own, wanted, why) in bad.into_iter().take(MAX_TOLD) {
+        notes.push(format!(
+            "Subtask `{own}` depends on `{wanted}`, which {why}; that dependency was left out."
+        ));
+    }
+    if more > 0 {
+        notes.push(format!(
+            "Of the other dependencies, {more} were left out likewise."
+        ));
+    }
+}
+
 /// The effort that the user stated for a part, in hours.
 fn own_hours(part: &Part<'_>) -> Option<f64> {
     effort_hours(part.given?.effort.as_deref()?)
@@ -222,7 +236,7 @@ fn own_hours(part: &Part<'_>) -> Option<f64> {
 /// Title and description of a part of its own.
 fn told(part: &Part<'_>) -> (String, String) {
     let title = short(part.title);
-    let is_cut = title != part.title;
+    let is_cut = title.ends_with('…') && !part.title.ends_with('…');
     let description = match part.given {
         Some(_) if is_cut => format!("{}\n{}", part.title, part.text),
         Some(_) => part.text.to_owned(),
@@ -246,12 +260,17 @@ fn gathered(rest: &[Part<'_>]) -> (String, String) {
     (title, description)
 }
 
-/// A title of bearable length.
+/// A title on one line and of bearable length.
 fn short(title: &str) -> String {
-    match title.char_indices().nth(MAX_TITLE) {
+    let mut short = match title.char_indices().nth(MAX_TITLE) {
         Some((end, _)) => format!("{}…", title.get(..end).unwrap_or_default()),
         None => title.to_owned(),
+    };
+    if short.contains('\n') {
+        let words: Vec<&str> = short.split_whitespace().collect();
+        short = words.join(" ");
     }
+    short
 }
 
 /// Its effort, or half the time class that its first word stands for.

@@ -87,11 +87,13 @@ fn reason(
             };
             format!("the task already has {children} {tasks}")
         }),
-        Rule::FewerThanTwoSubtasks => (facts.parts < 2).then(|| match facts.estimate {
-            0 => "it has no subtasks, and delegating needs at least 2".to_owned(),
-            1 => "it has 1 subtask, and delegating needs at least 2".to_owned(),
-            n => format!("{n} subtasks were estimated, but no single source names at least 2"),
-        }),
+        // Steps that were read out of prose are proposed; nothing is delegated because of them.
+        Rule::FewerThanTwoSubtasks => match facts.estimate {
+            0 => Some("it lists no subtasks, and delegating needs at least 2".to_owned()),
+            1 => Some("it lists 1 subtask, and delegating needs at least 2".to_owned()),
+            n => (facts.parts < 2)
+                .then(|| format!("{n} subtasks were estimated, but no source names at least 2")),
+        },
         Rule::TooManyChildAgents => (child_agents >= MAX_CHILD_AGENTS).then(|| {
             format!("the agent has {child_agents} child agents, and {MAX_CHILD_AGENTS} are enough")
         }),

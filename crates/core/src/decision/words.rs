@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::iter;
+use std::ops::RangeInclusive;
 
 /// What a built-in word speaks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +108,9 @@ const BY_LETTER: [usize; 27] = {
     starts
 };
 
+/// The lengths that built-in words have.
+const LENGTHS: RangeInclusive<usize> = 3..=14;
+
 /// The built-in words that a text contains, each once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found(u64);
@@ -153,13 +157,11 @@ impl Found {
 
 /// The bit of a built-in word, or 0.
 fn bit_of(word: &[u8]) -> u64 {
-    let Some(letter) = word
-        .first()
-        .map(|first| first.to_ascii_lowercase().wrapping_sub(b'a'))
-    else {
+    if !LENGTHS.contains(&word.len()) {
         return 0;
-    };
-    let letter = usize::from(letter);
+    }
+    let first = word.first().map_or(0, u8::to_ascii_lowercase);
+    let letter = usize::from(first.wrapping_sub(b'a'));
     let (Some(&start), Some(&end)) = (BY_LETTER.get(letter), BY_LETTER.get(letter + 1)) else {
         return 0;
     };

@@ -1,3 +1,4 @@
 //! Stories about the rules: data in, text out.
 
+mod decision;
 mod money;

@@ -39,8 +39,10 @@ pub(super) fn read(file: &Path, output: &mut Output) -> Result<Task, CommandErro
     };
     let text = utf8(bytes, &name)?;
     let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    // Keys first: a list in the place of an object would be taken for its values in order.
+    let warnings = unknown_keys(json, &name).map_err(|problem| malformed(&name, &problem))?;
     let task: Task = serde_json::from_str(json).map_err(|problem| malformed(&name, &problem))?;
-    for warning in unknown_keys(json, &name) {
+    for warning in warnings {
         output.note(&warning);
     }
     checked(task, &name)
@@ -124,9 +126,9 @@ struct Within {
 }
 
 /// A warning for each key that means nothing, with the name that may have been meant.
-fn unknown_keys(json: &str, name: &str) -> Vec<String> {
-    let keys: Keys = serde_json::from_str(json).unwrap_or_default();
-    let within: Within = serde_json::from_str(json).unwrap_or_default();
+fn unknown_keys(json: &str, name: &str) -> serde_json::Result<Vec<String>> {
+    let keys: Keys = serde_json::from_str(json)?;
+    let within: Within = serde_json::from_str(json)?;
     let subtask = NamedSubtask {
         id: None,
         title: String::new(),
@@ -161,9 +163,10 @@ fn unknown_keys(json: &str, name: &str) -> Vec<String> {
     if more > 0 {
         all.push(format!("and {more} more unknown keys"));
     }
-    all.iter()
-        .map(|warning| format!("warning: {name}: {warning}"))
-        .collect()
+    let warnings = all
+        .iter()
+        .map(|warning| format!("warning: {name}: {warning}"));
+    Ok(warnings.collect())
 }
 
 fn keys_of(value: &impl Serialize) -> Vec<String> {
