@@ -52,7 +52,7 @@ fn points(weight: f64, value: f64, full: u32) -> f64 {
 }
 
 impl Contributions {
-    /// Each factor's name, points and weight, in the order of the answer.
+    /// All points together, not rounded.
     pub(super) fn sum(&self) -> f64 {
         self.complexity
             + self.context_utilization

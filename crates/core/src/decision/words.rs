@@ -88,11 +88,11 @@ const WORDS: [(&str, u8); 43] = [
     ("write", R),
 ];
 
+/// Where the words of each letter begin in `WORDS`, and where those of `z` end.
 #[expect(
     clippy::indexing_slicing,
     reason = "in a constant, a bad index does not compile"
 )]
-/// Where the words of each letter begin in `WORDS`, and where those of `z` end.
 const BY_LETTER: [usize; 27] = {
     let mut starts = [WORDS.len(); 27];
     let mut index = WORDS.len();
@@ -179,7 +179,7 @@ pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
 }
 
 /// Whether a byte belongs to a word.
-pub(super) fn is_word_byte(byte: u8) -> bool {
+fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 

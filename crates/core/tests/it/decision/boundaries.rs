@@ -355,13 +355,6 @@ fn a_very_complex_task_and_a_clear_score_make_it_surer() {
     question.task.acceptance_criteria = strings(3);
     question.known.context_utilization = Some(75.0);
     question.known.agent_confidence = Some(70.0);
-    for (load, score, confidence) in [(0.0, 86, 65), (0.0, 86, 65)] {
-        question.known.agent_load = Some(load);
-        assert_eq!(
-            (question.ask().score, question.ask().confidence),
-            (score, confidence)
-        );
-    }
     for (own, score, confidence) in [(85.9, 80, 50), (84.0, 81, 65)] {
         question.known.agent_confidence = Some(own);
         assert_eq!(
