@@ -12,13 +12,8 @@ use crate::error::CommandError;
 
 /// The whole text of a file, or of stdin for `-`, if it has at most `max_bytes`.
 pub(crate) fn read_text(source: &Path, max_bytes: usize) -> Result<String, CommandError> {
-    let bytes = if source == Path::new("-") {
-        read_within(io::stdin().lock(), max_bytes)
-    } else {
-        File::open(source).and_then(|file| read_within(file, max_bytes))
-    };
+    let bytes = read_bytes(source, max_bytes)?;
     let name = name(source);
-    let bytes = bytes.map_err(|problem| unreadable(&name, &problem))?;
     if bytes.len() > max_bytes {
         return Err(CommandError::failed(
             Code::ValidationFailed,
@@ -28,6 +23,16 @@ pub(crate) fn read_text(source: &Path, max_bytes: usize) -> Result<String, Comma
         .details(json!({"maxBytes": max_bytes})));
     }
     utf8(bytes, &name)
+}
+
+/// The bytes of a file, or of stdin for `-`: one more than `max_bytes` where there are too many.
+pub(crate) fn read_bytes(source: &Path, max_bytes: usize) -> Result<Vec<u8>, CommandError> {
+    let bytes = if source == Path::new("-") {
+        read_within(io::stdin().lock(), max_bytes)
+    } else {
+        File::open(source).and_then(|file| read_within(file, max_bytes))
+    };
+    bytes.map_err(|problem| unreadable(&name(source), &problem))
 }
 
 /// The bytes as text; the error names the first byte that is not UTF-8.
@@ -50,7 +55,8 @@ fn read_within(source: impl Read, max_bytes: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn name(source: &Path) -> String {
+/// What a source is called in messages.
+pub(crate) fn name(source: &Path) -> String {
     match source.to_string_lossy() {
         name if name == "-" => "stdin".to_owned(),
         name => shown::visible(&name).into_owned(),

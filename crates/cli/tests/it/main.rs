@@ -6,6 +6,7 @@
 mod agents;
 mod check_return;
 mod config;
+mod decide;
 mod docs;
 mod parse;
 mod session;

@@ -5,6 +5,7 @@
 
 mod agents;
 mod config;
+mod decision;
 mod money;
 mod returns;
 mod text;
