@@ -3,6 +3,7 @@
 mod commands;
 mod config;
 mod error;
+mod input;
 mod output;
 
 use std::process::ExitCode;

@@ -5,4 +5,6 @@
 mod check_return;
 mod config;
 mod docs;
+mod parse;
 mod session;
+mod shell;

@@ -5,3 +5,4 @@
 mod config;
 mod money;
 mod returns;
+mod text;
