@@ -1,11 +1,5 @@
 //! Returns: found, checked, judged, told.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that panics has failed, which is what it is for"
-)]
 
 mod check;
 mod extract;
