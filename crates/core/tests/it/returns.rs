@@ -1,6 +1,5 @@
 //! Returns: found, checked, judged, told.
 
-
 mod check;
 mod extract;
 mod hostile;
@@ -12,6 +11,7 @@ mod path;
 mod quality;
 mod schema;
 mod summarise;
+mod tokens;
 
 use legation_core::ids::{AgentId, SessionId};
 use legation_core::returns::{Expectation, Fact, Metadata, Return, Violation};
