@@ -9,12 +9,10 @@ use anyhow::{Result, bail};
 
 use crate::process::{self, cargo, say};
 use crate::setup::{DENY, NEXTEST};
-use crate::{tidy, workspace};
+use crate::tidy;
 
 /// How many seeds the simulator runs.
 const SEEDS: &str = "2000";
-/// The package of the simulator.
-const SIM: &str = "legation-sim";
 
 /// Runs every check: format, lints, tests, tidy, licences and sources, simulator.
 #[derive(clap::Args)]
@@ -31,24 +29,18 @@ pub struct Args {
 struct Step {
     name: &'static str,
     what: &'static str,
-    run: fn() -> Result<Outcome>,
-}
-
-/// How a step that did not fail ended.
-enum Outcome {
-    Passed,
-    NotThereYet,
+    run: fn() -> Result<()>,
 }
 
 const STEPS: &[Step] = &[
     Step {
         name: "fmt",
         what: "the code is formatted",
-        run: || passed(process::run(&mut cargo(["fmt", "--all", "--check"]))),
+        run: || process::run(&mut cargo(["fmt", "--all", "--check"])),
     },
     Step { name: "clippy", what: "no lint complains", run: clippy },
     Step { name: "test", what: "the tests pass", run: test },
-    Step { name: "tidy", what: "the house rules hold", run: || passed(tidy::run(&tidy::Args {})) },
+    Step { name: "tidy", what: "the house rules hold", run: || tidy::run(&tidy::Args {}) },
     Step { name: "deny", what: "licences, banned crates and sources are in order", run: deny },
     Step { name: "sim", what: "the simulator finds no fault", run: sim },
 ];
@@ -68,18 +60,16 @@ pub fn run(args: &Args) -> Result<()> {
         let begin = Instant::now();
         let outcome = (step.run)();
         let took = seconds(begin.elapsed());
-        let word = match outcome {
-            Ok(Outcome::Passed) => "passed",
-            Ok(Outcome::NotThereYet) => "not there yet",
-            Err(error) => bail!(
+        if let Err(error) = outcome {
+            let name = step.name;
+            bail!(
                 "step `{name}` failed after {took}: {error:#}\n\
-                 Run it again with: cargo xtask ci {name}",
-                name = step.name
-            ),
-        };
-        summary.push(format!("{:<8} {word:<14} {took:>8}", step.name));
+                 Run it again with: cargo xtask ci {name}"
+            );
+        }
+        summary.push(format!("{:<8} passed {took:>9}", step.name));
     }
-    summary.push(format!("{:<8} {:<14} {:>8}", "all", "", seconds(start.elapsed())));
+    summary.push(format!("{:<8}        {:>9}", "all", seconds(start.elapsed())));
     say(&format!("\n{}", summary.join("\n")));
     Ok(())
 }
@@ -99,34 +89,25 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Step>> {
     Ok(steps)
 }
 
-fn clippy() -> Result<Outcome> {
+fn clippy() -> Result<()> {
     let args = ["clippy", "--locked", "--workspace", "--all-targets"];
-    passed(process::run(cargo(args).args(["--", "-D", "warnings"])))
+    process::run(cargo(args).args(["--", "-D", "warnings"]))
 }
 
-fn test() -> Result<Outcome> {
+fn test() -> Result<()> {
     let args = ["nextest", "run", "--locked", "--workspace", "--no-fail-fast"];
-    passed(process::run(&mut NEXTEST.command(&args)?))
+    process::run(&mut NEXTEST.command(&args)?)
 }
 
-fn deny() -> Result<Outcome> {
+fn deny() -> Result<()> {
     let args = ["deny", "--locked", "check", "--hide-inclusion-graph"];
     let mut command = DENY.command(&args)?;
-    passed(process::run(command.args(["bans", "licenses", "sources"])))
+    process::run(command.args(["bans", "licenses", "sources"]))
 }
 
-fn sim() -> Result<Outcome> {
-    let packages = workspace::packages()?;
-    if !packages.iter().any(|package| package.name == SIM) {
-        say("the simulator is not in the workspace yet");
-        return Ok(Outcome::NotThereYet);
-    }
-    let args = ["run", "--locked", "--release", "--quiet", "--package", SIM];
-    passed(process::run(cargo(args).args(["--", "--seeds", SEEDS])))
-}
-
-fn passed(result: Result<()>) -> Result<Outcome> {
-    result.map(|()| Outcome::Passed)
+fn sim() -> Result<()> {
+    let args = ["run", "--locked", "--release", "--quiet", "--package", "legation-sim"];
+    process::run(cargo(args).args(["--", "--seeds", SEEDS]))
 }
 
 fn seconds(span: Duration) -> String {

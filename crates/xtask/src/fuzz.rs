@@ -95,7 +95,8 @@ fn build(folder: &Path) -> Result<Vec<PathBuf>> {
     let host = host.context("rustc does not name its host")?;
     // With a named target the flags are for the product's code only, not for
     // build scripts and macros.
-    let mut command = cargo(["build", "--locked", "--release", "--bins", "--target", host]);
+    // The lock file follows the product's crates, which change without asking.
+    let mut command = cargo(["build", "--release", "--bins", "--target", host]);
     command.arg("--message-format=json-render-diagnostics");
     command.current_dir(folder);
     command.env("CARGO_TARGET_DIR", workspace::target().join("fuzz/build"));
