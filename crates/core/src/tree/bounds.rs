@@ -15,7 +15,7 @@ use super::command::Habits;
 use super::event::Caller;
 use super::ledger::Amount;
 use super::rejection::Refusal;
-use super::state::State;
+use super::state::{Delegation, State};
 use crate::config::{Limits, Unmetered};
 use crate::digest;
 use crate::ids::AgentId;
@@ -154,8 +154,21 @@ pub fn standing(state: &State, no: AttemptNo) -> Standing<'_> {
     }
 }
 
+/// Where whoever asked for a delegation stands on the path.
+pub(super) fn asker(delegation: &Delegation) -> Standing<'_> {
+    Standing {
+        depth: delegation.depth.saturating_sub(1),
+        max_depth: delegation.max_depth,
+        path: &delegation.path,
+        keys: &delegation.keys,
+        asked: 0,
+        context: None,
+        child_width: None,
+    }
+}
+
 /// One level deeper than allowed is refused.
-fn check_depth(caller: &Standing<'_>, title: &str) -> Result<(), Refusal> {
+pub(super) fn check_depth(caller: &Standing<'_>, title: &str) -> Result<(), Refusal> {
     if caller.depth < caller.max_depth { Ok(()) } else { Err(refuse::depth(caller, title)) }
 }
 
@@ -246,7 +259,7 @@ pub(super) fn reserve(
 }
 
 /// The time a subtask's attempts get: the call's word, the agent's, its class's, the configuration's.
-pub(super) fn time_allowed(limits: &Limits, asked: Option<u64>, habits: &Habits) -> u64 {
+pub(in crate::tree) fn time_allowed(limits: &Limits, asked: Option<u64>, habits: &Habits) -> u64 {
     match (asked, habits.operation) {
         (Some(asked), Some(class)) => asked.min(class.max_ms()),
         (Some(asked), None) => asked,

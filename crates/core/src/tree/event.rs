@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use accepted::{Accepted, Caller, Cast, NewSubtask, Role, Settings};
 pub use ended::{
     AttemptEnded, AttemptStarted, DelegationResult, MergeOutcome, Outcome, Process, Retried,
-    RetryCause, SubtaskEnded, Turn, Vote,
+    RetryCause, Substitute, SubtaskEnded, Turn, Vote,
 };
 
 use super::arena::{AttemptNo, DelegationNo, SubtaskNo};

@@ -113,7 +113,7 @@ pub fn evolve(state: &mut State, event: &Event) {
             control::end(state, *delegation, *outcome, result, at);
         }
         Body::DelegationReopened { delegation, reserved } => {
-            control::reopen(state, *delegation, reserved);
+            control::reopen(state, *delegation, reserved, at);
         }
         Body::AnswerDelivered { delegation } => control::deliver(state, *delegation),
         Body::RolledBack { delegation } => {

@@ -64,12 +64,12 @@ impl Draft {
     pub(super) fn granted(
         &self,
         limits: &Limits,
-        timeout_ms: Option<u64>,
         (call_key, reserved): (Arc<str>, Amount),
     ) -> NewSubtask {
-        let asked = self.timeout_ms.or(timeout_ms);
         NewSubtask {
-            timeout_ms: bounds::time_allowed(limits, asked, &self.habits),
+            timeout_ms: bounds::time_allowed(limits, self.timeout_ms, &self.habits),
+            asked_ms: self.timeout_ms,
+            tokens: self.tokens,
             id: self.id.clone(),
             title: self.title.clone(),
             task: self.task.clone(),
@@ -148,7 +148,8 @@ pub(super) fn stop_short(state: &State, no: DelegationNo, why: &str) -> Next {
     let (outcome, mut result) = match delegation.pattern {
         Pattern::Debate => rounds::end(state, delegation, &rounds::DEBATE),
         Pattern::Review => rounds::end(state, delegation, &rounds::REVIEW),
-        Pattern::Ensemble => (plain::outcome(state, delegation), ensemble::all(state, delegation)),
+        // It only ever grows by a judge, and can do without.
+        Pattern::Ensemble => return ensemble::unjudged(state, delegation),
         Pattern::Parallel
         | Pattern::ParallelStreaming
         | Pattern::Sequential
@@ -203,16 +204,22 @@ fn part(cast: &Cast, role: Role, id: String, (title, task): (&str, &Arc<str>)) -
         round: 0,
         needs: Vec::new(),
         required: true,
-        needs_approval: false,
-        tokens: None,
-        timeout_ms: None,
+        needs_approval: cast.needs_approval,
+        tokens: cast.tokens,
+        timeout_ms: cast.timeout_ms,
         files: Vec::new(),
         habits: cast.habits.clone(),
     }
 }
 
-fn cast_of(targets: &[Target]) -> Vec<Cast> {
-    let cast =
-        |target: &Target| Cast { agent: target.agent.clone(), habits: target.habits.clone() };
-    targets.iter().map(cast).collect()
+/// Who takes part, each with what the call says of its subtask, else of all.
+fn cast_of(command: &Delegate) -> Vec<Cast> {
+    let cast = |target: &Target| Cast {
+        agent: target.agent.clone(),
+        habits: target.habits.clone(),
+        timeout_ms: target.timeout_ms.or(command.call.timeout_ms),
+        tokens: target.tokens,
+        needs_approval: target.needs_approval,
+    };
+    command.subtasks.iter().map(cast).collect()
 }

@@ -8,4 +8,6 @@ mod config;
 mod decision;
 mod money;
 mod returns;
+mod story;
 mod text;
+mod tree;

@@ -11,6 +11,7 @@ use crate::tree::bounds::{self, Ask, Purse};
 use crate::tree::event::{
     AttemptEnded, Body, NewSubtask, Outcome, Retried, RetryCause, SubtaskEnded,
 };
+use crate::tree::ledger::Amount;
 use crate::tree::pattern::{self, Draft, Next};
 use crate::tree::rejection::Refusal;
 use crate::tree::state::State;
@@ -24,7 +25,7 @@ pub(super) fn decide(state: &State, now: Now) -> Vec<Body> {
     if let Some(&delegation) = open.failing.first() {
         return stop_rest(state, delegation);
     }
-    open.idle.first().map(|no| conclude(state, *no)).unwrap_or_default()
+    open.idle.first().map(|no| conclude(state, *no, now)).unwrap_or_default()
 }
 
 /// An attempt has ended: the subtask is tried again, merged, or ends with it.
@@ -43,6 +44,10 @@ fn judge(state: &State, no: SubtaskNo, now: Now) -> Vec<Body> {
     if let Some(retried) = again(state, no, end, now) {
         return match bounds::check_tree_count(state, limits(state), 1) {
             Ok(()) => vec![Body::RetryScheduled(retried)],
+            // What was not good enough once is no better for want of another try.
+            Err(refusal) if end.status == ReturnStatus::Completed => {
+                vec![ended(no, Outcome::Partial, Some(no_more(&refusal)))]
+            }
             Err(refusal) => vec![ended(no, end.status.into(), Some(no_more(&refusal)))],
         };
     }
@@ -93,7 +98,8 @@ fn again(state: &State, no: SubtaskNo, end: &AttemptEnded, now: Now) -> Option<R
     if end.receipt.stop_reason == StopReason::Lost {
         return retried(RetryCause::Lost, now, None);
     }
-    if let Some(until) = end.hold_until {
+    // Work that was done is not thrown away because the provider is busy.
+    if let Some(until) = end.hold_until.filter(|_| end.status != ReturnStatus::Completed) {
         return retried(RetryCause::RateLimit, until, None);
     }
     match end.status {
@@ -153,11 +159,14 @@ fn stop_rest(state: &State, delegation: DelegationNo) -> Vec<Body> {
 }
 
 /// Nothing in the delegation gets on by itself: the pattern says what comes next.
-fn conclude(state: &State, no: DelegationNo) -> Vec<Body> {
+fn conclude(state: &State, no: DelegationNo, now: Now) -> Vec<Body> {
     let delegation = &state.delegations[no];
     let next = match pattern::next(state, no) {
         Next::Grow(_) if delegation.failed_fast => {
             pattern::stop_short(state, no, "a subtask failed")
+        }
+        Next::Grow(_) if delegation.time_is_up(now) => {
+            pattern::stop_short(state, no, "the time ran out")
         }
         Next::Grow(drafts) => match grow(state, no, &drafts) {
             Ok(subtasks) => {
@@ -184,29 +193,32 @@ fn conclude(state: &State, no: DelegationNo) -> Vec<Body> {
     }
 }
 
-/// What a pattern adds must fit within the tree's count and the caller's purse.
+/// What a pattern adds must close no circle, and fit within the tree's count and the caller's
+/// purse.
 fn grow(state: &State, no: DelegationNo, drafts: &[Draft]) -> Result<Vec<NewSubtask>, Refusal> {
     let limits = limits(state);
-    let delegation = &state.delegations[no];
     bounds::check_tree_count(state, limits, drafts.len() as u64)?;
     let asks: Vec<Ask<'_>> = drafts.iter().map(Draft::ask).collect();
     let reserved = bounds::reserve(limits, &purse(state, no), &asks)?;
+    let caller = bounds::asker(&state.delegations[no]);
+    for ask in &asks {
+        bounds::check_cycle(&caller, ask)?;
+    }
     let granted = asks.into_iter().map(|ask| ask.key).zip(reserved);
-    let first = delegation.subtasks.first().map(|no| state.subtasks[*no].timeout_ms);
-    let new = drafts.iter().zip(granted).map(|(draft, granted)| {
-        // The lead gets the same time again that it had at first.
-        let same = delegation.cast.first().is_some_and(|cast| cast.agent == draft.agent);
-        draft.granted(limits, first.filter(|_| same), granted)
-    });
-    Ok(new.collect())
+    let new = drafts.iter().zip(granted);
+    Ok(new.map(|(draft, granted)| draft.granted(limits, granted)).collect())
 }
 
-/// What a delegation's later subtasks may draw on.
+/// What a delegation's later subtasks may draw on: of the call's own budget only what neither
+/// was used nor is held by its other subtasks.
 pub(super) fn purse(state: &State, no: DelegationNo) -> Purse {
     let delegation = &state.delegations[no];
     let mut remainder = state.ledger.get(state.purse(no)).remainder();
     if let Some(cap) = delegation.cap {
-        remainder = remainder.min(cap - delegation.used);
+        let accounts = delegation.subtasks.iter().map(|no| state.subtasks[*no].account);
+        let open = accounts.map(|no| state.ledger.get(no)).filter(|account| account.open);
+        let held = open.fold(Amount::ZERO, |sum, account| sum + (account.ceiling - account.used));
+        remainder = remainder.min(cap - delegation.used - held);
     }
     Purse { remainder, tokens: None, cost: None }
 }

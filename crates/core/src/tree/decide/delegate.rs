@@ -108,10 +108,11 @@ fn known_already(
 
 fn whole_call_key(command: &Delegate) -> Arc<str> {
     let mut parts = vec![command.title.as_str(), command.task.as_str()];
-    let pattern = format!("{:?}", command.pattern);
-    parts.push(&pattern);
+    let shape = format!("{:?} {:?} {:?}", command.pattern, command.rounds, command.aggregate);
+    parts.push(&shape);
     for target in &command.subtasks {
         parts.extend([target.id.as_str(), target.agent.as_str(), target.task.as_str()]);
+        parts.extend(target.depends_on.iter().map(SubtaskId::as_str));
     }
     // A prefix that no user's key can be mistaken for.
     Arc::from(format!("call\u{0}{}", digest::hex(&parts, CALL_DIGITS)))
@@ -154,13 +155,13 @@ impl Request<'_> {
             // Below a root the call's depth is counted from the caller.
             if self.parent.is_some() { caller.depth.saturating_add(below) } else { below }
         }));
+        // At the bottom of the tree, how deep it is matters more than whom or what it asks for.
+        bounds::check_depth(&caller, &command.title)?;
         let graph = self.graph()?;
         let opening = pattern::open(command, &graph.needs, self.state.subtasks.next());
         let batch = self.batch(&opening);
         for target in &command.subtasks {
-            let Err((code, message, hint)) = &target.permitted else { continue };
-            // At the bottom of the tree, how deep it is matters more than whom it may call.
-            if caller.depth < caller.max_depth {
+            if let Err((code, message, hint)) = &target.permitted {
                 return Err(Refusal::new(*code, message, hint).into());
             }
         }
@@ -233,8 +234,7 @@ impl Request<'_> {
     }
 
     fn subtasks(&self, drafts: &[Draft], granted: Vec<(Arc<str>, Amount)>) -> Vec<NewSubtask> {
-        let timeout_ms = self.command.call.timeout_ms;
         let new = drafts.iter().zip(granted);
-        new.map(|(draft, granted)| draft.granted(self.limits, timeout_ms, granted)).collect()
+        new.map(|(draft, granted)| draft.granted(self.limits, granted)).collect()
     }
 }

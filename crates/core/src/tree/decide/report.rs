@@ -15,7 +15,7 @@ use crate::tree::state::{Phase, State, Step};
 
 pub(super) fn spawned(state: &State, spawned: &Spawned) -> Result<Vec<Body>, Rejection> {
     let attempt = state.open_attempt(&spawned.attempt)?;
-    if state.attempts[attempt].step != Step::Starting {
+    if state.attempts[attempt].spawned {
         return Err(Rejection::Stale);
     }
     Ok(vec![Body::AttemptSpawned {

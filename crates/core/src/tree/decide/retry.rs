@@ -8,7 +8,9 @@ use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::{self, Ask};
 use crate::tree::command::Retry;
-use crate::tree::event::{AttemptEnded, Body, Cast, Outcome, Retried, RetryCause, SubtaskEnded};
+use crate::tree::event::{
+    AttemptEnded, Body, Outcome, Retried, RetryCause, Substitute, SubtaskEnded,
+};
 use crate::tree::ledger::Amount;
 use crate::tree::rejection::Rejection;
 use crate::tree::state::{State, Subtask};
@@ -79,26 +81,21 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
         }
         Some(_) => {}
     }
+    let owner = &state.delegations[delegation];
+    if owner.ended.is_none() && owner.time_is_up(now) {
+        let message = format!("The time of `{}` is up; it is about to end.", owner.id);
+        return Err(Rejection::conflict(message, "Retry it once the delegation has ended."));
+    }
     if let Some((agent, habits)) = &retry.agent {
-        let owner = &state.delegations[delegation];
-        let caller = bounds::Standing {
-            depth: owner.depth.saturating_sub(1),
-            max_depth: owner.max_depth,
-            path: &owner.path,
-            keys: &owner.keys,
-            asked: 0,
-            context: None,
-            child_width: None,
-        };
         let key = bounds::call_key(agent, &subtask.task);
         let ask = Ask { agent, key, habits, ..ask(subtask) };
-        bounds::check_cycle(&caller, &ask)?;
+        bounds::check_cycle(&bounds::asker(owner), &ask)?;
         let limits = state.settings.as_ref().map(|settings| &settings.limits);
         bounds::check_metered(limits.ok_or(Rejection::Stale)?, &ask)?;
     }
     let mut bodies = reopen(state, delegation, &[subtask_no])?;
     let reserved = take(&mut bodies, subtask_no);
-    let agent = retry.agent.clone().map(|(agent, habits)| Cast { agent, habits });
+    let agent = retry.agent.clone().map(|(agent, habits)| Substitute { agent, habits });
     bodies.push(Body::RetryScheduled(Retried {
         subtask: subtask_no,
         cause: RetryCause::Request,
@@ -176,7 +173,9 @@ fn reopen(
     retried: &[SubtaskNo],
 ) -> Result<Vec<Body>, Rejection> {
     let limits = &state.settings.as_ref().ok_or(Rejection::Stale)?.limits;
-    bounds::check_tree_count(state, limits, retried.len() as u64)?;
+    // One that never ran was counted when it came to be.
+    let again = retried.iter().filter(|no| !state.subtasks[**no].attempts.is_empty());
+    bounds::check_tree_count(state, limits, again.count() as u64)?;
     let waiting = state.delegations[delegation].subtasks.iter().copied();
     let waiting =
         waiting.filter(|no| ended(state, delegation) && state.subtasks[*no].outcome().is_none());
@@ -209,6 +208,6 @@ fn ask(subtask: &Subtask) -> Ask<'_> {
         agent: &subtask.agent,
         key: subtask.call_key.clone(),
         habits: &subtask.habits,
-        tokens: None,
+        tokens: subtask.tokens,
     }
 }

@@ -92,6 +92,12 @@ pub struct Cast {
     pub agent: AgentId,
     /// What its definition says.
     pub habits: Habits,
+    /// The time the call asks for.
+    pub timeout_ms: Option<u64>,
+    /// Tokens the call allows.
+    pub tokens: Option<u64>,
+    /// Whether a human must say yes before it starts.
+    pub needs_approval: bool,
 }
 
 /// The part a subtask plays in its pattern.
@@ -138,8 +144,12 @@ pub struct NewSubtask {
     pub needs_approval: bool,
     /// What it may spend.
     pub reserved: Amount,
+    /// Tokens the call allows it: later reservations hold to it too.
+    pub tokens: Option<u64>,
     /// Milliseconds each attempt may take.
     pub timeout_ms: u64,
+    /// The time the call asked for, where it did.
+    pub asked_ms: Option<u64>,
     /// Agent and hash of the task: what must not repeat on a path.
     pub call_key: Arc<str>,
     /// Files it means to change.

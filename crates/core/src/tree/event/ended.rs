@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::accepted::{Cast, Role};
+use super::accepted::Role;
 use crate::code::Code;
-use crate::ids::{AttemptId, SessionId, SubtaskId};
+use crate::ids::{AgentId, AttemptId, SessionId, SubtaskId};
 use crate::returns::{Artifact, Receipt, Return, ReturnError, ReturnStatus};
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, SubtaskNo};
+use crate::tree::command::Habits;
 use crate::tree::ledger::Amount;
 
 /// An attempt was started.
@@ -68,6 +69,15 @@ pub enum RetryCause {
     Request,
 }
 
+/// An agent that takes another's place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Substitute {
+    /// Who.
+    pub agent: AgentId,
+    /// What its definition says.
+    pub habits: Habits,
+}
+
 /// A subtask will be tried again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Retried {
@@ -78,7 +88,7 @@ pub struct Retried {
     /// Not before this time.
     pub not_before: Now,
     /// Another agent, if one was named.
-    pub agent: Option<Cast>,
+    pub agent: Option<Substitute>,
     /// What the next attempt should know.
     pub note: Option<String>,
     /// What it may spend from here on, where its first reservation was released.

@@ -45,9 +45,11 @@ pub(super) fn accept(state: &mut State, accepted: &Accepted, at: Now) {
 
 fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> Delegation {
     let (path, keys, depth) = match accepted.parent.map(|no| &state.attempts[no]) {
-        Some(parent) => (parent.path.clone(), parent.keys.clone(), parent.depth + 1),
+        Some(parent) => (parent.path.clone(), parent.keys.clone(), parent.depth.saturating_add(1)),
         None => match &accepted.caller {
-            Caller::Root { name, depth } => (Arc::from([name.clone()]), Arc::from([]), depth + 1),
+            Caller::Root { name, depth } => {
+                (Arc::from([name.clone()]), Arc::from([]), depth.saturating_add(1))
+            }
             Caller::Attempt(_) => (Arc::from([]), Arc::from([]), 1),
         },
     };
@@ -96,11 +98,16 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
 
 /// The delegation's time runs from its first start.
 pub(super) fn start_clock(state: &mut State, no: DelegationNo, at: Now) {
+    let paused = state.is_paused(no);
     let delegation = &mut state.delegations[no];
     if delegation.deadline.is_none() {
         let deadline = at.plus_ms(delegation.timeout_ms);
         delegation.deadline = Some(deadline);
-        state.open.timers.insert((deadline, Timer::Delegation(no)));
+        if paused {
+            delegation.clock_stopped = Some(at);
+        } else {
+            state.open.timers.insert((deadline, Timer::Delegation(no)));
+        }
     }
 }
 
@@ -133,8 +140,10 @@ fn add(state: &mut State, delegation: DelegationNo, new: &NewSubtask) -> Subtask
         files: new.files.clone(),
         habits: new.habits.clone(),
         timeout_ms: new.timeout_ms,
+        asked_ms: new.asked_ms,
         call_key: new.call_key.clone(),
         account,
+        tokens: new.tokens,
         needs: new.depends_on.clone(),
         needed_by: Vec::new(),
         unmet: 0,

@@ -29,6 +29,7 @@ pub(super) fn start(state: &mut State, started: &AttemptStarted, at: Now) {
         started_at: at,
         deadline: started.deadline,
         step: Step::Starting,
+        spawned: false,
         awaited: Vec::new(),
         stop: None,
         frozen: false,
@@ -66,10 +67,11 @@ pub(super) fn start(state: &mut State, started: &AttemptStarted, at: Now) {
 
 pub(super) fn spawn(state: &mut State, no: AttemptNo) {
     let attempt = &mut state.attempts[no];
+    attempt.spawned = true;
     if attempt.step == Step::Starting {
         attempt.step = Step::Working;
-        state.open.unspawned.remove(&no);
     }
+    state.open.unspawned.remove(&no);
 }
 
 fn take_slot(state: &mut State, no: AttemptNo) {
@@ -229,7 +231,7 @@ pub(super) fn end(state: &mut State, ended: &AttemptEnded, at: Now) {
     let attempt = &mut state.attempts[no];
     state.open.timers.remove(&(attempt.deadline, Timer::Attempt(no)));
     // Between start and spawn a workspace may exist that nobody has reported.
-    if attempt.workspace.is_some() || attempt.step == Step::Starting {
+    if attempt.workspace.is_some() || !attempt.spawned {
         state.open.workspaces.insert(no);
     }
     attempt.step = Step::Ended;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{attempt, graph};
+use super::{accept, attempt, graph};
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
 use crate::tree::event::{DelegationResult, MergeOutcome, Outcome};
@@ -109,7 +109,12 @@ fn wants_rollback(state: &State, no: DelegationNo, outcome: Outcome) -> bool {
     wanted && !delegation.rolled_back && delegation.subtasks.iter().any(merged)
 }
 
-pub(super) fn reopen(state: &mut State, no: DelegationNo, reserved: &[(SubtaskNo, Amount)]) {
+pub(super) fn reopen(
+    state: &mut State,
+    no: DelegationNo,
+    reserved: &[(SubtaskNo, Amount)],
+    at: Now,
+) {
     let purse = state.purse(no);
     for (subtask, amount) in reserved {
         state.subtasks[*subtask].account = state.ledger.reserve(purse, *amount);
@@ -125,6 +130,13 @@ pub(super) fn reopen(state: &mut State, no: DelegationNo, reserved: &[(SubtaskNo
     state.open.undelivered.remove(&no);
     if let Some(parent) = delegation.parent {
         state.attempts[parent].open_children += 1;
+    }
+    // As at the beginning: the clock must run while somebody is asked.
+    let asks = |no: &SubtaskNo| {
+        state.subtasks[*no].needs_approval && state.subtasks[*no].attempts.is_empty()
+    };
+    if state.delegations[no].subtasks.iter().any(asks) {
+        accept::start_clock(state, no, at);
     }
     graph::refresh(state, no);
 }

@@ -2,6 +2,7 @@
 
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
+use crate::tree::bounds::{call_key, time_allowed};
 use crate::tree::event::{MergeOutcome, Outcome, Retried, RetryCause, SubtaskEnded};
 use crate::tree::state::{Phase, State, Timer};
 
@@ -106,18 +107,33 @@ pub(super) fn retry(state: &mut State, retried: &Retried, at: Now) {
         RetryCause::Quality => subtask.polished = true,
         RetryCause::RateLimit | RetryCause::Lost | RetryCause::Request => {}
     }
-    if let Some(cast) = &retried.agent {
-        subtask.agent = cast.agent.clone();
-        subtask.habits = cast.habits.clone();
+    if let Some(substitute) = &retried.agent {
+        subtask.agent = substitute.agent.clone();
+        subtask.habits = substitute.habits.clone();
+        subtask.call_key = call_key(&substitute.agent, &subtask.task);
+        let limits = state.settings.as_ref().map(|settings| &settings.limits);
+        let allowed = limits.map(|l| time_allowed(l, subtask.asked_ms, &subtask.habits));
+        subtask.timeout_ms = allowed.unwrap_or(subtask.timeout_ms);
     }
     subtask.note.clone_from(&retried.note);
     subtask.error = None;
     subtask.merge = None;
-    let wait = retried.not_before > at;
-    let ready = if wait { Phase::Backoff(retried.not_before) } else { Phase::Queued };
-    let phase = if subtask.unmet > 0 { Phase::Waiting } else { ready };
-    set_phase(state, no, phase);
+    let unmet = subtask.unmet > 0;
+    forget_winner(state, no);
+    if unmet {
+        set_phase(state, no, Phase::Waiting);
+    } else if retried.not_before > at {
+        set_phase(state, no, Phase::Backoff(retried.not_before));
+    } else {
+        make_ready(state, no);
+    }
     refresh(state, state.subtasks[no].delegation);
+}
+
+/// The chosen member of an ensemble changes: there has to be a choice again, and a merge.
+fn forget_winner(state: &mut State, no: SubtaskNo) {
+    let owner = &mut state.delegations[state.subtasks[no].delegation];
+    owner.winner = owner.winner.filter(|winner| *winner != no);
 }
 
 pub(super) fn end_subtask(state: &mut State, ended: &SubtaskEnded, at: Now) {
@@ -129,6 +145,9 @@ pub(super) fn end_subtask(state: &mut State, ended: &SubtaskEnded, at: Now) {
         // It was blocked, and is told to end all the same: it counts as live for this moment.
         state.delegations[delegation].live += 1;
         spread(state, no, Spread::Revived);
+    }
+    if ended.outcome == Outcome::Skipped {
+        forget_winner(state, no);
     }
     set_phase(state, no, Phase::Ended(ended.outcome));
     let subtask = &mut state.subtasks[no];

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Draft, Next, Opening, answer, cast_of, data_field, last, part, plain, subtasks};
+use crate::ids::AgentId;
 use crate::returns::{Artifact, Return};
 use crate::tree::arena::SubtaskNo;
 use crate::tree::command::{Delegate, Habits};
@@ -19,21 +20,14 @@ use crate::tree::state::{Delegation, State, Subtask};
 const MEMBERS: usize = 3;
 
 pub(super) fn open(command: &Delegate) -> Opening {
-    let mut cast = cast_of(&command.subtasks);
+    let mut cast = cast_of(command);
     if let (1, Some(only)) = (cast.len(), cast.first().cloned()) {
         cast = vec![only; MEMBERS];
     }
     let task: Arc<str> = Arc::from(command.task.as_str());
     let member = |(position, cast): (usize, &Cast)| {
         let id = format!("member-{}", position + 1);
-        let mut draft = part(cast, Role::Member, id, (&command.title, &task));
-        let target = command.subtasks.get(position).or_else(|| command.subtasks.first());
-        if let Some(target) = target {
-            draft.tokens = target.tokens;
-            draft.timeout_ms = target.timeout_ms;
-            draft.needs_approval = target.needs_approval;
-        }
-        draft
+        part(cast, Role::Member, id, (&command.title, &task))
     };
     let drafts: Vec<Draft> = cast.iter().enumerate().map(member).collect();
     Opening { asked: drafts.len() as u64, drafts, cast, rounds: 0, repeats: 2 }
@@ -50,8 +44,8 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
     match (delegation.aggregate, delegation.winner, judge) {
         (Aggregate::Merge, _, _) => Next::End(Outcome::Completed, self::all(state, delegation)),
         (Aggregate::Best, None, Some(agent)) if !judged => {
-            let cast = Cast { agent: agent.clone(), habits: Habits::default() };
             let judge = (delegation.title.as_str(), &delegation.task);
+            let cast = judge_cast(delegation, agent);
             let mut draft = part(&cast, Role::Judge, "judge".to_owned(), judge);
             draft.needs = members.iter().map(|(no, _, _)| *no).collect();
             draft.required = false;
@@ -70,6 +64,23 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
             Next::End(outcome, chosen(state, delegation, winner, &members))
         }
     }
+}
+
+/// What the call says of the first member holds for the judge, except its budget.
+fn judge_cast(delegation: &Delegation, agent: &AgentId) -> Cast {
+    let first = delegation.cast.first();
+    Cast {
+        agent: agent.clone(),
+        habits: Habits::default(),
+        timeout_ms: first.and_then(|cast| cast.timeout_ms),
+        tokens: None,
+        needs_approval: first.is_some_and(|cast| cast.needs_approval),
+    }
+}
+
+/// The judge cannot be had: what was verified and measured decides.
+pub(super) fn unjudged(state: &State, delegation: &Delegation) -> Next {
+    Next::Choose(best(state, delegation, &done(state, delegation)))
 }
 
 type Member<'a> = (SubtaskNo, &'a Subtask, &'a Return);
@@ -175,7 +186,7 @@ fn chosen(
 }
 
 /// Every answer side by side.
-pub(super) fn all(state: &State, delegation: &Delegation) -> DelegationResult {
+fn all(state: &State, delegation: &Delegation) -> DelegationResult {
     let members = done(state, delegation);
     let lines: Vec<String> = members
         .iter()

@@ -21,7 +21,7 @@ pub(super) fn open(command: &Delegate, edges: &[Vec<usize>], first: SubtaskNo) -
         required: target.required,
         needs_approval: target.needs_approval,
         tokens: target.tokens,
-        timeout_ms: target.timeout_ms,
+        timeout_ms: target.timeout_ms.or(command.call.timeout_ms),
         files: target.files.clone(),
         habits: target.habits.clone(),
     });
@@ -34,10 +34,12 @@ pub(super) fn open(command: &Delegate, edges: &[Vec<usize>], first: SubtaskNo) -
 /// blocked if only blockers are left, failed if nothing came of it.
 pub(super) fn outcome(state: &State, delegation: &Delegation) -> Outcome {
     let (mut good, mut some, mut bad, mut blocked) = (false, false, false, false);
+    let mut lost = false;
     for (_, subtask) in subtasks(state, delegation) {
         let outcome = subtask.outcome().unwrap_or(Outcome::Blocked);
         good |= outcome == Outcome::Completed;
         some |= matches!(outcome, Outcome::Completed | Outcome::Partial);
+        lost |= matches!(outcome, Outcome::Failed | Outcome::Cancelled);
         if subtask.required {
             blocked |= outcome == Outcome::Blocked;
             bad |= matches!(outcome, Outcome::Partial | Outcome::Failed | Outcome::Cancelled);
@@ -48,6 +50,8 @@ pub(super) fn outcome(state: &State, delegation: &Delegation) -> Outcome {
         (true, _, false) => Outcome::Failed,
         (false, true, _) => Outcome::Blocked,
         (false, false, _) if good => Outcome::Completed,
+        // Nothing was required, and nothing came of it.
+        (false, false, false) if lost => Outcome::Failed,
         (false, false, _) => Outcome::Partial,
     }
 }

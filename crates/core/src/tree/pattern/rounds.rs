@@ -41,21 +41,15 @@ pub(super) const REVIEW: Words = Words {
 };
 
 pub(super) fn open(command: &Delegate, words: &Words, default_rounds: u32) -> Opening {
-    let mut cast = cast_of(&command.subtasks);
+    let mut cast = cast_of(command);
     if let (1, Some(lead)) = (cast.len(), cast.first().cloned()) {
         // With nobody else to judge, the same agent does, with a fresh mind.
         cast.push(lead);
     }
     let task: Arc<str> = Arc::from(command.task.as_str());
-    let lead = cast.first().map(|cast| {
-        let mut draft = part(cast, words.lead, words.first.to_owned(), (&command.title, &task));
-        if let Some(target) = command.subtasks.first() {
-            draft.tokens = target.tokens;
-            draft.timeout_ms = target.timeout_ms;
-            draft.needs_approval = target.needs_approval;
-        }
-        draft
-    });
+    let lead = cast
+        .first()
+        .map(|cast| part(cast, words.lead, words.first.to_owned(), (&command.title, &task)));
     let rounds = command.rounds.unwrap_or(default_rounds);
     Opening {
         drafts: lead.into_iter().collect(),

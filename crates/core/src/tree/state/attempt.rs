@@ -34,6 +34,8 @@ pub struct Attempt {
     pub deadline: Now,
     /// What it does now.
     pub step: Step,
+    /// Whether its process is known to have run; it may ask or wait before anybody says so.
+    pub spawned: bool,
     /// The delegations it waits for.
     pub awaited: Vec<DelegationNo>,
     /// It has to stop, and why.

@@ -94,6 +94,13 @@ pub struct Delegation {
     pub(in crate::tree) by_id: FxHashMap<SubtaskId, SubtaskNo>,
 }
 
+impl Delegation {
+    /// Whether nothing that starts now could still be in time. Paused time does not count.
+    pub(in crate::tree) fn time_is_up(&self, now: Now) -> bool {
+        self.clock_stopped.is_none() && self.deadline.is_some_and(|deadline| deadline <= now)
+    }
+}
+
 /// Why and since when nothing new starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {

@@ -37,10 +37,14 @@ pub struct Subtask {
     pub habits: Habits,
     /// Milliseconds each attempt may take.
     pub timeout_ms: u64,
+    /// The time the call asked for, where it did.
+    pub asked_ms: Option<u64>,
     /// What must not repeat on a path.
     pub call_key: Arc<str>,
     /// What it may spend and has spent.
     pub account: AccountNo,
+    /// Tokens the call allows it, however often it reserves.
+    pub tokens: Option<u64>,
     /// What comes before it.
     pub needs: Vec<SubtaskNo>,
     /// What comes after it.

@@ -159,13 +159,14 @@ fn metrics(state: &State, no: DelegationNo, now: Now) -> Metrics {
     let Cost { total_usd, .. } = cost(state, no);
     let qualities: Vec<u32> =
         delegation.subtasks.iter().filter_map(|no| last(state, *no)?.quality).collect();
-    let sum: u32 = qualities.iter().sum();
+    let sum: u64 = qualities.iter().map(|quality| u64::from(*quality)).sum();
+    let mean = sum.checked_div(qualities.len() as u64);
     let end = delegation.ended_at.unwrap_or(now);
     Metrics {
         tokens_used: delegation.used.tokens,
         estimated_cost: total_usd,
         elapsed_time: delegation.started_at.map_or(0, |start| end.since_ms(start)),
-        avg_subtask_quality: sum.checked_div(u32::try_from(qualities.len()).unwrap_or(0)),
+        avg_subtask_quality: mean.and_then(|mean| u32::try_from(mean).ok()),
     }
 }
 

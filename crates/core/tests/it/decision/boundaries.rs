@@ -112,6 +112,8 @@ fn effort_counts_from_half_the_large_effort() {
         ("7h59m", 10),
         ("8h", 15),
         ("1d", 15),
+        // A bare number is hours.
+        ("4", 10),
         ("1 day", 15),
         ("2 Days", 15),
         ("1h30m", 0),
@@ -123,7 +125,7 @@ fn effort_counts_from_half_the_large_effort() {
         ("", 5),
         ("  ", 5),
         ("soon", 5),
-        ("4", 5),
+        ("-4", 5),
         ("-4h", 5),
         ("4h!", 5),
         ("h", 5),
