@@ -6,9 +6,12 @@ mod grown;
 use std::hint::black_box;
 
 use grown::Grown;
+use legation_core::config::Config;
+use legation_core::decision::{Include, Inputs, Known, Request, Stamp, decide_task};
 use legation_core::ids::{AgentId, SessionId};
 use legation_core::money::Usd;
 use legation_core::returns::{Expectation, Fact, check_text};
+use legation_core::task::Task;
 use legation_core::text::delegate;
 use legation_core::text::story::StoryId;
 use legation_core::tree::bounds::{self, Ask, Batch, Purse};
@@ -47,6 +50,8 @@ pub(crate) type Round = Box<dyn FnMut()>;
 pub(crate) const CASES: &[Case] = &[
     case("bounds-10", 1000, Reach::Nanos(2_000), || admit(10)),
     case("bounds-100k", 1000, Reach::FlatWith("bounds-10"), || admit(100_000)),
+    case("decide-1k-list", 100, Reach::Nanos(20_000), || decision(NUMBERED)),
+    case("decide-1k-prose", 100, Reach::Nanos(20_000), || decision(PROSE)),
     case("call-key-1k", 1000, Reach::Nanos(20_000), call_key),
     case("evolve-100k", 1, Reach::PerSecond(100_000, 1_000_000), fold),
     case("replay-100k", 1, Reach::PerSecond(100_000, 200_000), read_and_fold),
@@ -91,6 +96,37 @@ fn admit(nodes: usize) -> Round {
         };
         let admitted = bounds::admit(&state, &settings.limits, &standing, &batch);
         assert!(black_box(admitted).is_ok(), "the call fits");
+    })
+}
+
+/// One of the parts of a task of 1 KB, as a list.
+const NUMBERED: &str =
+    "Write the endpoints of the billing api, then check them against the old database.";
+/// The same in running text.
+const PROSE: &str =
+    "Then write the endpoints of the billing api and check them against the old database";
+
+/// A decision on a task of 1 KB, with subtasks and reasoning.
+fn decision(part: &str) -> Round {
+    let mut text = "Build the billing service\n".to_owned();
+    for n in 1.. {
+        let next = if part == NUMBERED { format!("{n}. {part}\n") } else { format!("{part}. ") };
+        if text.len() + next.len() > 1024 {
+            break;
+        }
+        text.push_str(&next);
+    }
+    let (task, config) = (Task::from_text(&text), Config::default());
+    Box::new(move || {
+        let inputs = Inputs {
+            task: black_box(&task),
+            config: &config,
+            known: Known::default(),
+            request: Request::Decide,
+            include: Include { subtasks: true, reasoning: true },
+            stamp: Stamp { timestamp: "2026-01-01T00:00:00Z", config_version: "0123456789ab" },
+        };
+        black_box(decide_task(&inputs));
     })
 }
 

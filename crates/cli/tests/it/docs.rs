@@ -5,7 +5,8 @@
 //! the lines below it are what is seen; a line `...` stands for any number of
 //! lines, and no lines at all for anything. A command ends with ` # exit N` where
 //! it is not meant to succeed. Only `legation` is run. A block marked with
-//! `file=NAME` is put into the project before what follows it in the document.
+//! `file=NAME` is put into the project before what follows it in the document, and
+//! the examples of the repository are there from the start.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -74,9 +75,19 @@ fn fits(expected: &[String], seen: &[&str]) -> bool {
     }
 }
 
+/// The repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
 /// Types a document into a session of its own; answers with all that went otherwise.
 fn read_aloud(text: &str) -> String {
     let session = Session::new();
+    for file in std::fs::read_dir(root().join("examples")).unwrap() {
+        let file = file.unwrap().path();
+        let name = Path::new("examples").join(file.file_name().unwrap());
+        session.write(name, std::fs::read(&file).unwrap());
+    }
     let mut complaints = String::new();
     for piece in pieces(text) {
         match piece {
@@ -117,7 +128,7 @@ fn type_in(session: &Session, line: &str) -> (i32, String) {
 
 /// Every document of the repository.
 fn documents() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let root = root();
     let mut found = Vec::new();
     let mut folders = vec![root.join("docs")];
     while let Some(folder) = folders.pop() {
