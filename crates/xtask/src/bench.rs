@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Builds the benchmarks, which can also run a case a given number of times.
 fn counter(package: &str) -> Result<PathBuf> {
-    let mut command = cargo(["bench", "--locked", "--package", package, "--bench", "counts"]);
+    let mut command = cargo(["bench", "--locked", "--package", package, "--bench", "core"]);
     command.args(["--no-run", "--message-format=json-render-diagnostics"]);
     let built = process::executables(&process::stdout_of(&mut command)?);
     built.into_iter().next().context("the benchmark was not built")

@@ -87,12 +87,8 @@ pub fn judged(cases: Vec<(Case, Measured)>) -> Vec<Row> {
             }
             Reach::PerSecond { things, at_least } => {
                 let rate = measured.nanos.map(|nanos| things * 1e9 / nanos);
-                let got = rate.map(count).unwrap_or_default();
-                (
-                    format!("{got}/s"),
-                    format!("≥ {}/s", count(*at_least)),
-                    rate.map(|rate| rate >= *at_least),
-                )
+                let got = rate.map(|rate| format!("{}/s", count(rate))).unwrap_or_default();
+                (got, format!("≥ {}/s", count(*at_least)), rate.map(|rate| rate >= *at_least))
             }
             Reach::Flat { with } => {
                 let other = others.iter().find(|(other, _)| other.name == *with);

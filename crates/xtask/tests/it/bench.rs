@@ -16,6 +16,7 @@ fn a_limit_that_is_missed_is_marked() {
         measured(r#"{"name":"parse","rounds":9,"things":1000000,"perSecond":5e8}"#, 2e6, Some(1e6)),
         measured(r#"{"name":"check-large","rounds":9,"flatWith":"check"}"#, 2_700.0, None),
         measured(r#"{"name":"evolve","rounds":9,"nanos":1000}"#, 800.0, None),
+        measured(r#"{"name":"replay","rounds":9,"things":10,"perSecond":2e5}"#, 70.0, None),
     ]);
     expect![[r#"
         case                           instructions       time          got  wanted
@@ -23,9 +24,10 @@ fn a_limit_that_is_missed_is_marked() {
         check                                   900    2.50 µs      2.50 µs  ≤ 2.00 µs  MISSED
         parse                             2,000,000    1.00 ms      1.0 G/s  ≥ 500.0 M/s
         check-large                           2,700                  × 3.00  as check  MISSED
-        evolve                                  800                          ≤ 1.00 µs  not measured"#]].assert_eq(&text(&rows));
+        evolve                                  800                          ≤ 1.00 µs  not measured
+        replay                                   70                          ≥ 200.0 k/s  not measured"#]].assert_eq(&text(&rows));
     let missed: Vec<bool> = rows.iter().map(|row| row.is_missed()).collect();
-    assert_eq!(missed, [false, true, false, true, false]);
+    assert_eq!(missed, [false, true, false, true, false, false]);
 }
 
 #[test]
