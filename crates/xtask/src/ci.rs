@@ -106,7 +106,7 @@ fn deny() -> Result<()> {
 }
 
 fn sim() -> Result<()> {
-    let args = ["run", "--locked", "--release", "--quiet", "--package", "legation-sim"];
+    let args = ["run", "--locked", "--quiet", "--package", "legation-sim"];
     process::run(cargo(args).args(["--", "--seeds", SEEDS]))
 }
 

@@ -148,7 +148,7 @@ fn a_bad_reference_is_told_with_the_line_it_stands_on() {
     let roster = Roster::new(loaded.definitions(), &Config::default());
     let found: String = loaded.check_references(&roster).iter().map(line).collect();
     expect![[r#"
-        error ~/.legation/agents/a.md:6 [subagents.allow] `a` names `bb`, and there is no such agent (did you mean `b`?)
+        error ~/.legation/agents/a.md:6 [subagents.allow] `a` names `bb`, and there is no such agent (correct the name, or write the agent)
         error ~/.legation/agents/a.md:7 [subagents.allow] `a` names `ghost`, and there is no such agent (correct the name, or write the agent)
         warning ~/.legation/agents/a.md:8 [subagents.deny] `a` names `phantom`, and there is no such agent (correct the name, or write the agent)
         error ~/.codex/agents/c.toml:4 [subagents.allow] `c` names itself in `subagents.allow` (take the name out, or set `subagents.recursive: true`)
