@@ -23,15 +23,6 @@ use crate::error::CommandError;
 /// No sensible configuration is larger.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The configuration of a project, as files and environment make it.
-pub(crate) fn load(
-    project: &Path,
-    home: Option<&Path>,
-    env: impl Iterator<Item = (OsString, OsString)>,
-) -> Result<Effective, CommandError> {
-    merged(&layers(project, home, env))
-}
-
 /// The layers that files and environment make, weakest first.
 pub(crate) fn layers(
     project: &Path,

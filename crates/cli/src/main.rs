@@ -3,7 +3,9 @@
 mod commands;
 mod config;
 mod error;
+mod input;
 mod output;
+mod project;
 
 use std::process::ExitCode;
 

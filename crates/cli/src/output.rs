@@ -33,6 +33,16 @@ impl Output {
         let _ = writeln!(std::io::stdout().lock(), "{}", text.trim_end());
     }
 
+    /// One of several answers, on a line of its own.
+    pub(crate) fn line(&mut self, value: &impl Serialize, human: impl FnOnce() -> String) {
+        let text = if self.json {
+            serde_json::to_string(value).unwrap_or_else(|problem| problem.to_string())
+        } else {
+            human()
+        };
+        let _ = writeln!(std::io::stdout().lock(), "{text}");
+    }
+
     /// Something the user should know, beside the answer.
     pub(crate) fn note(&mut self, text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "{text}");

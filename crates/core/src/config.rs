@@ -11,7 +11,6 @@ mod kind;
 mod layer;
 mod merge;
 mod model;
-mod nearest;
 mod path;
 mod problem;
 mod reference;

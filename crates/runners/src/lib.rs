@@ -2,4 +2,5 @@
 //!
 //! Nothing here knows that a log exists.
 
+pub mod agents;
 pub mod artifacts;

@@ -1,14 +1,43 @@
-//! `legation agents`.
+//! `legation agents`: which agents there are, and what they may do.
+
+mod catalogue;
+mod check;
+mod explain;
+mod list;
+mod page;
+mod show;
 
 use std::process::ExitCode;
+
+use clap::Subcommand;
 
 use crate::error::CommandError;
 use crate::output::Output;
 
 /// Lists, shows, checks and explains agents.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
 
-pub(crate) fn run(_args: Args, _output: &mut Output) -> Result<ExitCode, CommandError> {
-    Ok(ExitCode::SUCCESS)
+#[derive(Subcommand)]
+enum Verb {
+    /// Every agent, where it comes from and what runs it.
+    List,
+    /// All that is known about one agent.
+    Show(show::Args),
+    /// Looks for mistakes in agent files; exit code 1 if there are any.
+    Check,
+    /// Whether one agent may delegate to another, and what the other may then use.
+    Explain(explain::Args),
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    match args.verb {
+        Verb::List => list::run(output),
+        Verb::Show(args) => show::run(&args, output),
+        Verb::Check => check::run(output),
+        Verb::Explain(args) => explain::run(&args, output),
+    }
 }

@@ -1,7 +1,6 @@
 //! `legation check-return`: the checks of a return, without running anything.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,10 +13,11 @@ use legation_runners::artifacts::WorkspaceFiles;
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::input;
 use crate::output::Output;
 
 /// Bytes of an output or a schema that are read.
-const MAX_INPUT_BYTES: u64 = 16 << 20;
+const MAX_INPUT_BYTES: usize = 16 << 20;
 
 /// Checks an agent's return: what it says, and whether the disk bears it out.
 #[derive(clap::Args)]
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let schema = args.schema.as_deref().map(compile).transpose()?;
     let workspace = open(&args.workspace)?;
     let expect = Expectation { session_id: &SessionId::new(session_id), schema: schema.as_ref() };
-    let bytes = read(&args.file).map_err(|error| unreadable("return", &args.file, &error))?;
+    let bytes = input::read_bytes(&args.file, MAX_INPUT_BYTES)?;
     let checked = text(&bytes).and_then(|text| check_text(text, &expect, &workspace));
     let exit = if checked.is_ok() { 0 } else { 1 };
     let answer = Answer::from(checked);
@@ -65,29 +65,22 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
 }
 
 fn open(folder: &Path) -> Result<WorkspaceFiles, CommandError> {
-    WorkspaceFiles::new(folder).map_err(|error| {
-        if error.kind() == io::ErrorKind::NotADirectory {
-            let path = folder.display();
-            return CommandError::usage(format!("The workspace {path} is not a folder"))
+    WorkspaceFiles::new(folder).map_err(|problem| {
+        let path = input::name(folder);
+        let kind = problem.kind();
+        if kind == io::ErrorKind::NotADirectory {
+            return CommandError::usage(format!("the workspace {path} is not a folder"))
                 .hint("name the folder in which the agent worked");
         }
-        unreadable("workspace", folder, &error)
+        let missing = kind == io::ErrorKind::NotFound;
+        let code = if missing { Code::FileNotFound } else { Code::UnknownError };
+        CommandError::failed(code, format!("cannot use the workspace {path}: {problem}"))
+            .hint("check the path; it is relative to the current folder")
     })
 }
 
-/// At most one byte more than may be read, so that too much can be told from enough.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        io::stdin().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)?;
-    } else {
-        File::open(path)?.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)?;
-    }
-    Ok(bytes)
-}
-
 fn text(bytes: &[u8]) -> Result<&str, Violation> {
-    if bytes.len() as u64 > MAX_INPUT_BYTES {
+    if bytes.len() > MAX_INPUT_BYTES {
         let message = format!("The output has more than {MAX_INPUT_BYTES} bytes");
         return Err(Violation::new(Check::Json, message).hint("check the end of it alone"));
     }
@@ -99,25 +92,13 @@ fn text(bytes: &[u8]) -> Result<&str, Violation> {
 }
 
 fn compile(path: &Path) -> Result<CompiledSchema, CommandError> {
-    let bytes = read(path).map_err(|error| unreadable("schema", path, &error))?;
+    let bytes = input::read_bytes(path, MAX_INPUT_BYTES)?;
     let bad = |problem: String| {
         CommandError::usage(format!("{} is not a usable JSON Schema: {problem}", path.display()))
             .hint("mend the file; references to other documents are not followed")
     };
     let value = serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
     CompiledSchema::compile(&value).map_err(|error| bad(error.to_string()))
-}
-
-fn unreadable(what: &str, path: &Path, error: &io::Error) -> CommandError {
-    let path = path.display();
-    if error.kind() == io::ErrorKind::NotFound {
-        let message = format!("The {what} {path} does not exist");
-        return CommandError::failed(Code::FileNotFound, message)
-            .hint("check the path; it is relative to the current folder");
-    }
-    let message = format!("Cannot read the {what} {path}: {error}");
-    CommandError::failed(Code::UnknownError, message)
-        .hint("check what it is, and that you may read it")
 }
 
 impl From<Result<Return, Violation>> for Answer {

@@ -1,17 +1,16 @@
 //! `legation config`.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use legation_core::Code;
 use legation_core::config::{
-    Effective, KeyPath, Layer, Node, Origin, Setting, at, config_version, near_key, plain, schema,
+    Effective, KeyPath, Node, Origin, Setting, at, config_version, near_key, plain, schema,
 };
 use serde_json::{Map, Value, json};
 
-use crate::config::{layers, load, merged, warning_json};
+use crate::config::{merged, warning_json};
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::project::Project;
 
 /// The width of a terminal that nobody has made wider.
 const WIDTH: usize = 80;
@@ -58,7 +57,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
 }
 
 fn list(with_origin: bool, output: &mut Output) -> Result<(), CommandError> {
-    let effective = Whose::here()?.load()?;
+    let effective = Project::current()?.config()?;
     if !output.wants_json() {
         warn(&effective, output);
     }
@@ -81,7 +80,7 @@ fn get(key: &str, output: &mut Output) -> Result<(), CommandError> {
         let hint = near.unwrap_or_else(|| ALL_KEYS.to_owned());
         return Err(CommandError::usage(format!("there is no key {path}")).hint(hint));
     }
-    let effective = Whose::here()?.load()?;
+    let effective = Project::current()?.config()?;
     warn(&effective, output);
     if let Some(setting) = effective.setting(&path) {
         output.answer(&setting_json(&path, setting), || plain(&setting.value));
@@ -96,7 +95,7 @@ fn get(key: &str, output: &mut Output) -> Result<(), CommandError> {
 }
 
 fn check(output: &mut Output) -> Result<(), CommandError> {
-    let layers = Whose::here()?.layers();
+    let layers = Project::current()?.layers();
     let effective = merged(&layers)?;
     let files: Vec<_> = layers.iter().filter_map(|layer| layer.file.as_deref()).collect();
     let version = config_version(&effective.config);
@@ -173,35 +172,4 @@ fn warn(effective: &Effective, output: &mut Output) {
     for warning in &effective.warnings {
         output.note(&format!("warning: {warning}"));
     }
-}
-
-/// The project that the current folder belongs to, and its user's home.
-struct Whose {
-    project: PathBuf,
-    home: Option<PathBuf>,
-}
-
-impl Whose {
-    fn here() -> Result<Self, CommandError> {
-        let here = std::env::current_dir().map_err(|problem| {
-            let message = format!("the current folder cannot be read: {problem}");
-            CommandError::failed(Code::FileNotFound, message).hint("change to another folder")
-        })?;
-        Ok(Self { project: project(&here), home: std::env::var_os("HOME").map(PathBuf::from) })
-    }
-
-    fn load(&self) -> Result<Effective, CommandError> {
-        load(&self.project, self.home.as_deref(), std::env::vars_os())
-    }
-
-    fn layers(&self) -> Vec<Layer> {
-        layers(&self.project, self.home.as_deref(), std::env::vars_os())
-    }
-}
-
-/// The nearest folder with `.legation/`, else the nearest with `.git`, else this one.
-fn project(here: &Path) -> PathBuf {
-    let nearest = |name: &str| here.ancestors().find(|folder| folder.join(name).exists());
-    let folder = nearest(".legation").or_else(|| nearest(".git"));
-    folder.unwrap_or(here).to_owned()
 }

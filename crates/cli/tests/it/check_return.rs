@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
-
 use std::os::unix::fs::symlink;
 
 use expect_test::expect;
@@ -270,24 +268,24 @@ fn files_that_are_not_there_or_not_usable_are_named() {
         .collect();
     expect![[r#"
         $ missing.txt
-        ! ERROR: The return missing.txt does not exist
-        ! Hint: check the path; it is relative to the current folder
+        ! ERROR: cannot read missing.txt: No such file or directory (os error 2)
+        ! Hint: check the path, or write - to read from stdin
         [exit 1]
         $ src
-        ! ERROR: Cannot read the return src: Is a directory (os error 21)
-        ! Hint: check what it is, and that you may read it
+        ! ERROR: cannot read src: Is a directory (os error 21)
+        ! Hint: pass a file that you may read, or - for stdin
         [exit 1]
         $ --workspace nowhere -
-        ! ERROR: The workspace nowhere does not exist
+        ! ERROR: cannot use the workspace nowhere: No such file or directory (os error 2)
         ! Hint: check the path; it is relative to the current folder
         [exit 1]
         $ --workspace out.txt -
-        ! ERROR: The workspace out.txt is not a folder
+        ! ERROR: the workspace out.txt is not a folder
         ! Hint: name the folder in which the agent worked
         [exit 2]
         $ --schema nowhere.json -
-        ! ERROR: The schema nowhere.json does not exist
-        ! Hint: check the path; it is relative to the current folder
+        ! ERROR: cannot read nowhere.json: No such file or directory (os error 2)
+        ! Hint: check the path, or write - to read from stdin
         [exit 1]
         $ --schema not-json.json -
         ! ERROR: not-json.json is not a usable JSON Schema: EOF while parsing an object at line 1 column 1
@@ -311,9 +309,11 @@ fn files_that_are_not_there_or_not_usable_are_named() {
         {
           "error": {
             "code": "FILE_NOT_FOUND",
-            "message": "The return missing.txt does not exist",
-            "hint": "check the path; it is relative to the current folder",
-            "details": null
+            "message": "cannot read missing.txt: No such file or directory (os error 2)",
+            "hint": "check the path, or write - to read from stdin",
+            "details": {
+              "file": "missing.txt"
+            }
           }
         }
         [exit 1]

@@ -1,7 +1,13 @@
 //! Terminal sessions: what a user types and what comes back.
 
 #![cfg(test)]
+#![expect(clippy::too_many_lines, reason = "tables of cases are as long as they are")]
 
+mod agents;
 mod check_return;
 mod config;
+mod decide;
+mod docs;
+mod parse;
 mod session;
+mod shell;

@@ -38,6 +38,8 @@ pub struct Definition {
     pub icon: Option<String>,
     /// Its own version.
     pub version: Option<String>,
+    /// Its own file switches it off.
+    pub disabled: bool,
     /// What only Legation knows.
     pub legation: LegationKey,
     /// The system prompt.
@@ -117,6 +119,32 @@ pub enum Runner {
     Acp,
     /// A model behind an HTTP API.
     Llm,
+}
+
+impl Runner {
+    /// Every runner there is.
+    pub const ALL: [Self; 7] = [
+        Self::Command,
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::OpenCode,
+        Self::Gemini,
+        Self::Acp,
+        Self::Llm,
+    ];
+
+    /// The runner as it is written in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::OpenCode => "opencode",
+            Self::Gemini => "gemini",
+            Self::Acp => "acp",
+            Self::Llm => "llm",
+        }
+    }
 }
 
 /// The class of an operation: it decides the time allowed.

@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use super::keys::{self, KEYS, Key, Node};
 use super::kind::Kind;
 use super::layer::{Layer, Place};
-use super::nearest::nearest;
 use super::path::KeyPath;
 use super::problem::{Fault, Problem, Remark, Warning};
 use super::value::{described, shortened};
+use crate::text::nearest::nearest;
 
 /// So many problems, and so many warnings, of one layer are listed; the rest is counted.
 pub(super) const MAX_LISTED: usize = 50;

@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::keys::{KEYS, Key};
 use super::kind::Kind;
 use super::layer::{Layer, Origin, Place};
-use super::nearest::nearest;
 use super::path::KeyPath;
 use super::problem::{Fault, Problem, Remark, Warning};
 use super::value::shortened;
+use crate::text::nearest::nearest;
 
 /// What all names begin with.
 const PREFIX: &str = "LEGATION_";

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde_json::{Number, Value, json};
 
-use super::nearest::nearest;
 use super::problem::Fault;
 use super::value::{described, quoted};
+use crate::text::nearest::nearest;
 
 /// A list holds at most this many items.
 pub const MAX_ITEMS: usize = 1_000;

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::fields::Record;
+use super::fields::{Place, Record};
 use super::limits::{MAX_ARTIFACTS, MAX_NAME_CHARS, MAX_TEXT_CHARS};
 use super::model::{Artifact, ReturnStatus};
 use super::path::normalise_path;
@@ -60,7 +60,7 @@ fn artifact(
     facts: &dyn ArtifactFacts,
 ) -> Result<Artifact, Violation> {
     let form = "an artifact has `type`, `path` and maybe `summary`";
-    let record = Record::at(Check::Artifacts, &format!("artifacts[{index}]"), entry)
+    let record = Record::at(Check::Artifacts, Place::Entry("artifacts", index), entry)
         .map_err(|violation| violation.hint(form))?;
     let read = || {
         let kind = record.filled_text("type", MAX_NAME_CHARS)?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::artifacts::{ArtifactFacts, artifacts};
 use super::extract::{Absent, extract};
-use super::fields::{self, Fields, Record, fits};
+use super::fields::{self, Fields, Place, Record, fits};
 use super::limits::{
     MAX_ERRORS, MAX_NAME_CHARS, MAX_RETURN_BYTES, MAX_SUMMARY_CHARS, MAX_TEXT_CHARS,
 };
@@ -30,8 +30,10 @@ pub fn check_text(
     expect: &Expectation<'_>,
     facts: &dyn ArtifactFacts,
 ) -> Result<Return, Violation> {
-    let found = extract(output)?;
-    examine(&found.value, expect, facts)
+    let mut value = extract(output)?.value;
+    let mut returned = examine(&value, expect, facts)?;
+    returned.data = value.get_mut("data").map(Value::take).filter(is_there);
+    Ok(returned)
 }
 
 /// Checks a return that came in as a value.
@@ -45,7 +47,13 @@ pub fn check(
     if serde_json::to_writer(&mut size, value).is_err() || size.0 > MAX_RETURN_BYTES {
         return Err(Absent::TooLarge { bytes: size.0 }.into());
     }
-    examine(value, expect, facts)
+    let mut returned = examine(value, expect, facts)?;
+    returned.data = value.get("data").cloned().filter(is_there);
+    Ok(returned)
+}
+
+fn is_there(data: &Value) -> bool {
+    !data.is_null()
 }
 
 /// Counts what is written to it.
@@ -62,6 +70,7 @@ impl io::Write for Size {
     }
 }
 
+/// Goes through the checks. `data` is left for the caller to put in, who may own it.
 fn examine(
     value: &Value,
     expect: &Expectation<'_>,
@@ -88,7 +97,7 @@ fn examine(
         metadata: fields.metadata,
         errors,
         next_steps: fields.next_steps.map(str::to_owned),
-        data: fields.data.cloned(),
+        data: None,
     })
 }
 
@@ -153,7 +162,7 @@ fn errors(status: ReturnStatus, entries: &[Value]) -> Result<Vec<ReturnError>, V
 
 fn error(index: usize, entry: &Value) -> Result<ReturnError, Violation> {
     let read = || {
-        let record = Record::at(Check::Errors, &format!("errors[{index}]"), entry)?;
+        let record = Record::at(Check::Errors, Place::Entry("errors", index), entry)?;
         Ok(ReturnError {
             kind: record.filled_text("type", MAX_NAME_CHARS)?.to_owned(),
             message: record.filled_text("message", MAX_TEXT_CHARS)?.to_owned(),

@@ -3,6 +3,7 @@
 //! Contents are not judged here; that is what the later checks are for.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -24,11 +25,13 @@ pub(super) struct Fields<'a> {
 
 /// Finds the fields of a return.
 pub(super) fn read(object: &Map<String, Value>) -> Result<Fields<'_>, Violation> {
-    let top = Record::new(Check::Required, "", object);
+    let top = Record { check: Check::Required, place: Place::Top, fields: object };
     let status = top.text("status")?;
     let summary = top.text("summary")?;
     let artifacts = top.list("artifacts")?;
-    let metadata = metadata(&top.record("metadata")?)?;
+    let place = Place::Field("metadata");
+    let metadata = Record::at(Check::Required, place, top.need("metadata")?)?;
+    let metadata = self::metadata(&metadata)?;
     let errors = match top.get("errors") {
         Some(_) => top.list("errors")?,
         None => &[],
@@ -80,28 +83,42 @@ fn metadata(record: &Record<'_>) -> Result<Metadata, Violation> {
     })
 }
 
+/// Where in a return an object stands. It is put into words only when something is wrong.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// The return itself.
+    Top,
+    /// A field of the return.
+    Field(&'static str),
+    /// An entry of a list in the return.
+    Entry(&'static str, usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Top => Ok(()),
+            Self::Field(name) => write!(f, "{name}."),
+            Self::Entry(list, index) => write!(f, "{list}[{index}]."),
+        }
+    }
+}
+
 /// An object inside a return, with the check that reads it and its place for messages.
 pub(super) struct Record<'a> {
     check: Check,
-    place: String,
+    place: Place,
     fields: &'a Map<String, Value>,
 }
 
 impl<'a> Record<'a> {
-    /// An object that a check reads; `place` goes before the names of its fields.
-    pub(super) fn new(
-        check: Check,
-        place: impl Into<String>,
-        fields: &'a Map<String, Value>,
-    ) -> Self {
-        Self { check, place: place.into(), fields }
-    }
-
     /// The object at this place, if it is one.
-    pub(super) fn at(check: Check, place: &str, value: &'a Value) -> Result<Self, Violation> {
+    pub(super) fn at(check: Check, place: Place, value: &'a Value) -> Result<Self, Violation> {
         match value.as_object() {
-            Some(fields) => Ok(Self::new(check, format!("{place}."), fields)),
+            Some(fields) => Ok(Self { check, place, fields }),
             None => {
+                let place = place.to_string();
+                let place = place.trim_end_matches('.');
                 let message = format!("`{place}` must be an object, found {}", kind(value));
                 Err(Violation::new(check, message))
             }
@@ -160,10 +177,6 @@ impl<'a> Record<'a> {
     fn list(&self, name: &str) -> Result<&'a [Value], Violation> {
         let value = self.need(name)?;
         value.as_array().map(Vec::as_slice).ok_or_else(|| self.wrong(name, "a list"))
-    }
-
-    fn record(&self, name: &str) -> Result<Self, Violation> {
-        Self::at(self.check, &format!("{}{name}", self.place), self.need(name)?)
     }
 
     fn limit(&self, name: &str, text: &str, max: usize) -> Result<(), Violation> {

@@ -135,36 +135,15 @@ fn account(stop: &Stop<'_>, resume: &str) -> Account {
             let error = error("stalled", Some(Code::Timeout), summary.clone()).recoverable(resumed);
             Account { verdict: Verdict::Partial, summary, error }
         }
-        Stop::Cancelled { reason } => {
-            let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
-            let why = reason.map_or_else(String::new, |reason| format!(": {}", short(reason)));
-            let error = error("cancelled", None, format!("Somebody cancelled it{why}"));
-            let advice = "Delegate it again if it is still wanted.".to_owned();
-            let summary = "Operation was cancelled".to_owned();
-            Account { verdict: Verdict::ByWhatIsLeft, summary, error: error.recoverable(advice) }
-        }
-        Stop::Unanswered => {
-            let summary = "Operation waited for an approval that nobody gave".to_owned();
-            let error = error("approval", Some(Code::PermissionDenied), summary.clone());
-            let advice = "Retry it and approve it, or skip it.".to_owned();
-            Account { verdict: Verdict::Blocked, summary, error: error.recoverable(advice) }
-        }
+        Stop::Cancelled { reason } => cancelled(*reason),
+        Stop::Unanswered => unanswered(),
         Stop::Lost => {
             let summary = "Operation was lost when the runtime stopped".to_owned();
             let error =
                 error("lost", Some(Code::UnknownError), summary.clone()).recoverable(resumed);
             Account { verdict: Verdict::ByWhatIsLeft, summary, error }
         }
-        Stop::Budget(ceiling) => {
-            let message = match ceiling {
-                Ceiling::Tokens { used, ceiling } => format!("Used {used} of {ceiling} tokens"),
-                Ceiling::Cost { used, ceiling } => format!("Spent {used} of {ceiling}"),
-            };
-            let error = error("budget", Some(Code::BudgetExceeded), message);
-            let advice = format!("Raise the budget, then resume with `{resume}`.");
-            let summary = "Operation was stopped at its budget".to_owned();
-            Account { verdict: Verdict::Partial, summary, error: error.recoverable(advice) }
-        }
+        Stop::Budget(ceiling) => over_budget(*ceiling, resume),
         Stop::Invalid(violation) => {
             let summary = format!("The agent's return failed the check `{}`", violation.check);
             let error = error("validation", Some(violation.code), violation.message.clone());
@@ -177,6 +156,38 @@ fn account(stop: &Stop<'_>, resume: &str) -> Account {
             summary: "The agent could not be started".to_owned(),
             error: error("not_started", Some(*code), short(why)),
         },
+    }
+}
+
+fn unanswered() -> Account {
+    let summary = "Operation waited for an approval that nobody gave".to_owned();
+    let error = error("approval", Some(Code::PermissionDenied), summary.clone());
+    let advice = "Retry it and approve it, or skip it.".to_owned();
+    Account { verdict: Verdict::Blocked, summary, error: error.recoverable(advice) }
+}
+
+fn cancelled(reason: Option<&str>) -> Account {
+    let reason = reason.map(short).filter(|reason| !reason.is_empty());
+    let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    let error = error("cancelled", None, format!("Somebody cancelled it{why}"));
+    Account {
+        verdict: Verdict::ByWhatIsLeft,
+        summary: "Operation was cancelled".to_owned(),
+        error: error.recoverable("Delegate it again if it is still wanted.".to_owned()),
+    }
+}
+
+fn over_budget(ceiling: Ceiling, resume: &str) -> Account {
+    let message = match ceiling {
+        Ceiling::Tokens { used, ceiling } => format!("Used {used} of {ceiling} tokens"),
+        Ceiling::Cost { used, ceiling } => format!("Spent {used} of {ceiling}"),
+    };
+    let error = error("budget", Some(Code::BudgetExceeded), message);
+    let advice = format!("Raise the budget, then resume with `{resume}`.");
+    Account {
+        verdict: Verdict::Partial,
+        summary: "Operation was stopped at its budget".to_owned(),
+        error: error.recoverable(advice),
     }
 }
 

@@ -54,6 +54,10 @@ pub fn normalise_path(path: &str) -> Result<String, BadPath> {
     if path.starts_with('/') || is_drive {
         return Err(BadPath::Absolute);
     }
+    let is_normal = |step: &str| !matches!(step, "" | "." | "..");
+    if path.split('/').all(is_normal) {
+        return Ok(path.to_owned());
+    }
     let mut steps = Vec::new();
     for step in path.split('/') {
         match step {

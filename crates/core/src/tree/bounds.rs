@@ -11,9 +11,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::arena::AttemptNo;
-use super::command::{CallLimits, Habits};
+use super::command::Habits;
 use super::event::Caller;
-use super::ledger::{AccountNo, Amount};
+use super::ledger::Amount;
 use super::rejection::Refusal;
 use super::state::{Delegation, State};
 use crate::config::{Limits, Unmetered};
@@ -50,24 +50,64 @@ pub struct Remaining {
 
 /// Where a caller stands in the tree. Looked up, never believed.
 #[derive(Clone, Debug)]
-pub(in crate::tree) struct Standing<'a> {
-    pub(super) depth: u32,
-    pub(super) max_depth: u32,
-    pub(super) path: &'a [AgentId],
-    pub(super) keys: &'a [Arc<str>],
+pub struct Standing<'a> {
+    /// How deep it stands.
+    pub depth: u32,
+    /// How deep the tree may go below it.
+    pub max_depth: u32,
+    /// The agents from the root to itself.
+    pub path: &'a [AgentId],
+    /// The call keys from the root to itself.
+    pub keys: &'a [Arc<str>],
     /// Subtasks it has asked for.
-    pub(super) asked: u64,
-    /// Tokens in its context, if known.
-    pub(super) context: Option<u64>,
+    pub asked: u64,
+    /// Tokens in its context; absent where unknown.
+    pub context: Option<u64>,
     /// How many of its children may run at once, by its own agent's word.
-    pub(super) child_width: Option<u32>,
+    pub child_width: Option<u32>,
 }
 
 /// A subtask as the bounds see it.
-pub(in crate::tree) struct Ask<'a> {
-    pub(super) title: &'a str,
-    pub(super) task: &'a str,
-    pub(super) tokens: Option<u64>,
+#[derive(Clone, Debug)]
+pub struct Ask<'a> {
+    /// What is to be done, in a line.
+    pub title: &'a str,
+    /// What is to be done, in full.
+    pub task: &'a str,
+    /// Who would do it.
+    pub agent: &'a AgentId,
+    /// What must not repeat on a path.
+    pub key: Arc<str>,
+    /// What its agent's definition says.
+    pub habits: &'a Habits,
+    /// Tokens the call allows it.
+    pub tokens: Option<u64>,
+}
+
+/// A batch of subtasks, as the bounds see it.
+#[derive(Clone, Debug)]
+pub struct Batch<'a> {
+    /// The task, in a line.
+    pub title: &'a str,
+    /// What would start.
+    pub asks: Vec<Ask<'a>>,
+    /// Agents that the pattern would call on later, for the same task.
+    pub later: Vec<Ask<'a>>,
+    /// How many subtasks the caller asked for.
+    pub asked: u64,
+    /// What it may draw on.
+    pub purse: Purse,
+}
+
+/// What a batch may draw on: the purse, and what the call allows of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Purse {
+    /// What is left in the caller's account.
+    pub remainder: Amount,
+    /// Tokens the call allows.
+    pub tokens: Option<u64>,
+    /// Dollars the caller says it needs; unlike a cap they must be there in full.
+    pub cost: Option<Usd>,
 }
 
 /// Tokens a child will need at least: its task and what every child needs.
@@ -80,8 +120,28 @@ pub fn call_key(agent: &AgentId, task: &str) -> Arc<str> {
     Arc::from(digest::hex(&[agent.as_str(), &normalise(task)], KEY_DIGITS))
 }
 
+/// Checks a batch against every bound at once: what each subtask may spend, or the first bound
+/// in the way. Width and time refuse nothing: the one makes wait, the other stops.
+pub fn admit(
+    state: &State,
+    limits: &Limits,
+    caller: &Standing<'_>,
+    batch: &Batch<'_>,
+) -> Result<Vec<Amount>, Refusal> {
+    check_depth(caller, batch.title)?;
+    for ask in batch.asks.iter().chain(&batch.later) {
+        check_cycle(caller, ask)?;
+        check_metered(limits, ask)?;
+    }
+    check_count(state, limits, caller, batch)?;
+    for ask in &batch.asks {
+        check_context(limits, caller, ask)?;
+    }
+    reserve(limits, &batch.purse, &batch.asks)
+}
+
 /// Where an attempt of the tree stands as a caller.
-pub(super) fn standing(state: &State, no: AttemptNo) -> Standing<'_> {
+pub fn standing(state: &State, no: AttemptNo) -> Standing<'_> {
     let attempt = &state.attempts[no];
     Standing {
         depth: attempt.depth,
@@ -114,33 +174,29 @@ pub(super) fn check_depth(caller: &Standing<'_>, title: &str) -> Result<(), Refu
 
 /// Refused: an agent that already stands on the path, unless it may recur; and
 /// the same call again, always.
-pub(super) fn check_cycle(
-    caller: &Standing<'_>,
-    agent: &AgentId,
-    key: &Arc<str>,
-    habits: &Habits,
-) -> Result<(), Refusal> {
+pub(super) fn check_cycle(caller: &Standing<'_>, ask: &Ask<'_>) -> Result<(), Refusal> {
     // The first step of a path is a person or a program outside, not an agent of ours.
-    let recurs = caller.path.iter().skip(1).any(|step| step == agent);
-    let repeats = caller.keys.contains(key);
-    if repeats || (recurs && !habits.recursive) {
-        return Err(refuse::cycle(caller, agent, recurs && habits.recursive));
+    let recurs = caller.path.iter().skip(1).any(|step| step == ask.agent);
+    let repeats = caller.keys.contains(&ask.key);
+    let may_recur = recurs && ask.habits.recursive;
+    if repeats || (recurs && !may_recur) {
+        return Err(refuse::cycle(caller, ask.agent, may_recur));
     }
     Ok(())
 }
 
 /// What a caller asked for, all calls together, must fit; so must the tree.
-pub(super) fn check_count(
+fn check_count(
     state: &State,
     limits: &Limits,
     caller: &Standing<'_>,
-    (asked, nodes): (u64, u64),
+    batch: &Batch<'_>,
 ) -> Result<(), Refusal> {
     let per_task = u64::from(limits.max_delegations_per_task);
-    if caller.asked.saturating_add(asked) > per_task {
-        return Err(refuse::count("maxDelegationsPerTask", caller.asked, asked, per_task));
+    if caller.asked.saturating_add(batch.asked) > per_task {
+        return Err(refuse::count("maxDelegationsPerTask", caller.asked, batch.asked, per_task));
     }
-    check_tree_count(state, limits, nodes)
+    check_tree_count(state, limits, batch.asks.len() as u64)
 }
 
 /// Nodes of patterns and retries count here too.
@@ -153,11 +209,7 @@ pub(super) fn check_tree_count(state: &State, limits: &Limits, nodes: u64) -> Re
 }
 
 /// The caller's context and the child's estimate must fit together.
-pub(super) fn check_context(
-    limits: &Limits,
-    caller: &Standing<'_>,
-    ask: &Ask<'_>,
-) -> Result<(), Refusal> {
+fn check_context(limits: &Limits, caller: &Standing<'_>, ask: &Ask<'_>) -> Result<(), Refusal> {
     let (context, needed) = (caller.context.unwrap_or(0), estimate(ask.task));
     if context.saturating_add(needed) > limits.max_context_per_agent {
         return Err(refuse::context(limits, caller, needed));
@@ -167,31 +219,11 @@ pub(super) fn check_context(
 
 /// An agent that can report neither tokens nor cost cannot be held to a budget; it is refused
 /// unless the configuration says that its time bound is enough.
-pub(super) fn check_metered(
-    limits: &Limits,
-    agent: &AgentId,
-    habits: &Habits,
-) -> Result<(), Refusal> {
-    if habits.unmetered && limits.unmetered == Unmetered::Refuse {
-        return Err(refuse::unmetered(agent));
+pub(super) fn check_metered(limits: &Limits, ask: &Ask<'_>) -> Result<(), Refusal> {
+    if ask.habits.unmetered && limits.unmetered == Unmetered::Refuse {
+        return Err(refuse::unmetered(ask.agent));
     }
     Ok(())
-}
-
-/// What a batch may draw on: the purse, and what the call allows of it.
-pub(super) struct Purse {
-    pub(super) remainder: Amount,
-    pub(super) tokens: Option<u64>,
-    /// What the caller says it needs; unlike a cap it must be there in full.
-    pub(super) cost: Option<Usd>,
-}
-
-impl Purse {
-    /// The purse of a call.
-    pub(super) fn of_call(state: &State, account: AccountNo, call: &CallLimits) -> Self {
-        let remainder = state.ledger.get(account).remainder();
-        Self { remainder, tokens: call.tokens, cost: call.cost }
-    }
 }
 
 /// What each subtask of a batch reserves: the smallest of what the call, the

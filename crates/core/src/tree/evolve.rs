@@ -44,6 +44,7 @@ pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<State, 
 }
 
 /// Folds one event into the state. One that does not fit changes nothing.
+#[expect(clippy::too_many_lines, reason = "a flat match over every kind of event")]
 pub fn evolve(state: &mut State, event: &Event) {
     if !fits(state, &event.body) {
         return;

@@ -14,11 +14,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::arena::{DelegationNo, SubtaskNo};
+use super::bounds::{self, Ask};
 use super::command::{Delegate, Habits, Target};
-use super::event::{AttemptEnded, Cast, DelegationResult, Outcome, Role};
+use super::event::{AttemptEnded, Cast, DelegationResult, NewSubtask, Outcome, Role};
+use super::ledger::Amount;
 use super::plan::Aggregate;
 use super::state::{Delegation, State, Subtask};
-use crate::config::Pattern;
+use crate::config::{Limits, Pattern};
 use crate::ids::{AgentId, SubtaskId};
 use crate::returns::Return;
 
@@ -43,6 +45,46 @@ pub(super) struct Draft {
     pub(super) timeout_ms: Option<u64>,
     pub(super) files: Vec<String>,
     pub(super) habits: Habits,
+}
+
+impl Draft {
+    /// The draft as the bounds see it.
+    pub(super) fn ask(&self) -> Ask<'_> {
+        Ask {
+            title: &self.title,
+            task: &self.task,
+            agent: &self.agent,
+            key: bounds::call_key(&self.agent, &self.task),
+            habits: &self.habits,
+            tokens: self.tokens,
+        }
+    }
+
+    /// The subtask it becomes with what was granted to it: its call key and what it may spend.
+    pub(super) fn granted(
+        &self,
+        limits: &Limits,
+        (call_key, reserved): (Arc<str>, Amount),
+    ) -> NewSubtask {
+        NewSubtask {
+            timeout_ms: bounds::time_allowed(limits, self.timeout_ms, &self.habits),
+            asked_ms: self.timeout_ms,
+            tokens: self.tokens,
+            id: self.id.clone(),
+            title: self.title.clone(),
+            task: self.task.clone(),
+            agent: self.agent.clone(),
+            role: self.role,
+            round: self.round,
+            depends_on: self.needs.clone(),
+            required: self.required,
+            needs_approval: self.needs_approval,
+            reserved,
+            call_key,
+            files: self.files.clone(),
+            habits: self.habits.clone(),
+        }
+    }
 }
 
 /// How a delegation begins.

@@ -1,12 +1,5 @@
 //! Returns: found, checked, judged, told.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that panics has failed, which is what it is for"
-)]
-
 mod check;
 mod extract;
 mod hostile;
@@ -18,6 +11,7 @@ mod path;
 mod quality;
 mod schema;
 mod summarise;
+mod tokens;
 
 use legation_core::ids::{AgentId, SessionId};
 use legation_core::returns::{Expectation, Fact, Metadata, Return, Violation};

@@ -1,3 +1,6 @@
 //! Agent files of every vendor, from the wild.
 
+#![cfg(test)]
+
+mod agent_files;
 mod artifacts;

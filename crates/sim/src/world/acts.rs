@@ -9,7 +9,7 @@ use legation_core::tree::command::{
 };
 use legation_core::tree::event::{MergeOutcome, Process};
 use legation_core::tree::state::Step;
-use legation_core::tree::{AttemptNo, Effect, owed};
+use legation_core::tree::{AttemptNo, Effect, SubtaskNo, owed};
 
 use super::World;
 use crate::check::{self, Broken};
@@ -34,19 +34,7 @@ impl World {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<(), Broken> {
         let attempt = |no: AttemptNo| self.state.attempts[no].id.clone();
         match effect {
-            Effect::Start(no) if self.free_slots() => {
-                let subtask = &self.state.subtasks[no];
-                let delegation = self.state.delegations[subtask.delegation].id.clone();
-                let subtask = subtask.id.clone();
-                self.ids += 1;
-                let start = Start {
-                    delegation,
-                    subtask,
-                    attempt: AttemptId::from(format!("exec-{}", self.ids)),
-                    session: SessionId::from(format!("sess_{}_abc123", self.ids)),
-                };
-                self.apply(&Command::Start(start))
-            }
+            Effect::Start(no) if self.free_slots() => self.start(no),
             Effect::Start(_) | Effect::Wake(_) => Ok(()),
             Effect::Spawn(no) => {
                 let id = attempt(no);
@@ -106,6 +94,18 @@ impl World {
                 Ok(())
             }
         }
+    }
+
+    fn start(&mut self, no: SubtaskNo) -> Result<(), Broken> {
+        let subtask = &self.state.subtasks[no];
+        self.ids += 1;
+        let start = Start {
+            delegation: self.state.delegations[subtask.delegation].id.clone(),
+            subtask: subtask.id.clone(),
+            attempt: AttemptId::from(format!("exec-{}", self.ids)),
+            session: SessionId::from(format!("sess_{}_abc123", self.ids)),
+        };
+        self.apply(&Command::Start(start))
     }
 
     fn spawn(&mut self, attempt: AttemptId) {

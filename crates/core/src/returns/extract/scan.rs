@@ -138,17 +138,20 @@ impl<'a> Scan<'a> {
     fn string(&mut self) -> Result<(), Broken> {
         self.at += 1;
         loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let is_special = |b: &u8| matches!(b, b'"' | b'\\' | 0..=0x1f);
+            let Some(plain) = rest.iter().position(is_special) else {
+                self.at = self.bytes.len();
+                return self.broken("the output ends inside a string");
+            };
+            self.at += plain;
             match self.bytes.get(self.at) {
-                None => return self.broken("the output ends inside a string"),
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(());
                 }
                 Some(b'\\') => self.at = self.bytes.len().min(self.at + 2),
-                Some(0..=0x1f) => {
-                    return self.broken("a string holds a raw line break or control character");
-                }
-                Some(_) => self.at += 1,
+                _ => return self.broken("a string holds a raw line break or control character"),
             }
         }
     }

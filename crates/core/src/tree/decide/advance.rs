@@ -3,9 +3,7 @@
 //!
 //! One thing is decided at a time, on the state as it is after the last.
 
-use std::sync::Arc;
-
-use super::{cancel, delegate, retry};
+use super::{cancel, retry};
 use crate::returns::{ReturnError, ReturnStatus, StopReason};
 use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
@@ -161,7 +159,7 @@ fn conclude(state: &State, no: DelegationNo, now: Now) -> Vec<Body> {
         Next::Grow(_) if delegation.time_is_up(now) => {
             pattern::stop_short(state, no, "the time ran out")
         }
-        Next::Grow(drafts) => match grow(state, no, drafts) {
+        Next::Grow(drafts) => match grow(state, no, &drafts) {
             Ok(subtasks) => {
                 return vec![Body::SubtasksAdded { delegation: no, subtasks }];
             }
@@ -188,21 +186,18 @@ fn conclude(state: &State, no: DelegationNo, now: Now) -> Vec<Body> {
 
 /// What a pattern adds must close no circle, and fit within the tree's count and the caller's
 /// purse.
-fn grow(state: &State, no: DelegationNo, drafts: Vec<Draft>) -> Result<Vec<NewSubtask>, Refusal> {
+fn grow(state: &State, no: DelegationNo, drafts: &[Draft]) -> Result<Vec<NewSubtask>, Refusal> {
     let limits = limits(state);
-    let delegation = &state.delegations[no];
     bounds::check_tree_count(state, limits, drafts.len() as u64)?;
-    let purse = purse(state, no);
-    let asks: Vec<Ask<'_>> = drafts.iter().map(delegate::ask).collect();
-    let reserved = bounds::reserve(limits, &purse, &asks)?;
-    let keys: Vec<Arc<str>> =
-        drafts.iter().map(|draft| bounds::call_key(&draft.agent, &draft.task)).collect();
-    let caller = bounds::asker(delegation);
-    for (draft, key) in drafts.iter().zip(&keys) {
-        bounds::check_cycle(&caller, &draft.agent, key, &draft.habits)?;
+    let asks: Vec<Ask<'_>> = drafts.iter().map(Draft::ask).collect();
+    let reserved = bounds::reserve(limits, &purse(state, no), &asks)?;
+    let caller = bounds::asker(&state.delegations[no]);
+    for ask in &asks {
+        bounds::check_cycle(&caller, ask)?;
     }
-    let new = drafts.into_iter().zip(keys.into_iter().zip(reserved));
-    Ok(new.map(|(draft, granted)| delegate::new_subtask(limits, draft, granted)).collect())
+    let granted = asks.into_iter().map(|ask| ask.key).zip(reserved);
+    let new = drafts.iter().zip(granted);
+    Ok(new.map(|(draft, granted)| draft.granted(limits, granted)).collect())
 }
 
 /// What a delegation's later subtasks may draw on: of the call's own budget only what neither

@@ -7,7 +7,7 @@ use crate::config::{Limits, Pattern};
 use crate::digest;
 use crate::ids::{AgentId, SubtaskId};
 use crate::tree::arena::AttemptNo;
-use crate::tree::bounds::{self, Ask, Purse, Standing};
+use crate::tree::bounds::{self, Ask, Batch, Purse, Standing};
 use crate::tree::command::Delegate;
 use crate::tree::event::{Accepted, Body, Caller, NewSubtask, Settings};
 use crate::tree::ledger::Amount;
@@ -43,8 +43,8 @@ pub(super) fn decide(state: &State, command: &Delegate) -> Result<Vec<Body>, Rej
         }
         (None, Caller::Attempt(id)) => return Err(Rejection::not_found("attempt", id.as_str())),
     };
-    let accepted = accept(view, &settings.limits, (command, parent), (standing, call_key))?;
-    bodies.push(Body::DelegationAccepted(Box::new(accepted)));
+    let request = Request { state: view, limits: &settings.limits, command, parent };
+    bodies.push(Body::DelegationAccepted(Box::new(request.accept(standing, call_key)?)));
     Ok(bodies)
 }
 
@@ -139,137 +139,102 @@ fn disabled() -> Refusal {
     )
 }
 
-/// Every check, in order; the first that fails is the answer.
-fn accept(
-    state: &State,
-    limits: &Limits,
-    (command, parent): (&Delegate, Option<AttemptNo>),
-    (mut caller, call_key): (Standing<'_>, Arc<str>),
-) -> Result<Accepted, Rejection> {
-    caller.max_depth = caller.max_depth.min(command.call.max_depth.map_or(u32::MAX, |below| {
-        // Below a root the call's depth is counted from the caller.
-        if parent.is_some() { caller.depth.saturating_add(below) } else { below }
-    }));
-    bounds::check_depth(&caller, &command.title)?;
-    let graph = graph(command)?;
-    let opening = pattern::open(command, &graph.needs, state.subtasks.next());
-    for target in &command.subtasks {
-        if let Err((code, message, hint)) = &target.permitted {
-            return Err(Refusal::new(*code, message, hint).into());
+/// A call to be checked as a whole.
+struct Request<'a> {
+    state: &'a State,
+    limits: &'a Limits,
+    command: &'a Delegate,
+    parent: Option<AttemptNo>,
+}
+
+impl Request<'_> {
+    /// Every check, in order; the first that fails is the answer.
+    fn accept(&self, mut caller: Standing<'_>, call_key: Arc<str>) -> Result<Accepted, Rejection> {
+        let (command, call) = (self.command, &self.command.call);
+        caller.max_depth = caller.max_depth.min(call.max_depth.map_or(u32::MAX, |below| {
+            // Below a root the call's depth is counted from the caller.
+            if self.parent.is_some() { caller.depth.saturating_add(below) } else { below }
+        }));
+        // At the bottom of the tree, how deep it is matters more than whom or what it asks for.
+        bounds::check_depth(&caller, &command.title)?;
+        let graph = self.graph()?;
+        let opening = pattern::open(command, &graph.needs, self.state.subtasks.next());
+        let batch = self.batch(&opening);
+        for target in &command.subtasks {
+            if let Err((code, message, hint)) = &target.permitted {
+                return Err(Refusal::new(*code, message, hint).into());
+            }
+        }
+        let reserved = bounds::admit(self.state, self.limits, &caller, &batch)?;
+        let granted = batch.asks.iter().map(|ask| ask.key.clone()).zip(reserved).collect();
+        let subtasks = self.subtasks(&opening.drafts, granted);
+        let times: Vec<u64> = subtasks.iter().map(|subtask| subtask.timeout_ms).collect();
+        let longest = graph.longest(&times).saturating_mul(opening.repeats);
+        let most = Amount {
+            tokens: call.tokens.unwrap_or(self.limits.max_total_tokens),
+            cost: call.cost.unwrap_or(self.limits.max_cost_usd),
+        };
+        Ok(Accepted {
+            id: command.id.clone(),
+            caller: command.caller.clone(),
+            parent: self.parent,
+            task_id: command.task_id.clone(),
+            title: command.title.clone(),
+            task: command.task.clone(),
+            pattern: command.pattern,
+            rounds: opening.rounds,
+            aggregate: command.aggregate,
+            asked: u32::try_from(opening.asked).unwrap_or(u32::MAX),
+            cast: opening.cast,
+            width: self.limits.max_concurrent_agents.min(call.width.unwrap_or(u32::MAX)).max(1),
+            max_depth: caller.max_depth,
+            cap: (call.tokens.is_some() || call.cost.is_some()).then_some(most),
+            timeout_ms: self.limits.delegation_timeout.max(longest),
+            subtasks,
+            waits: command.waits && self.parent.is_some(),
+            idempotency_key: command.idempotency_key.clone(),
+            call_key,
+        })
+    }
+
+    /// The graph of what was asked; in a sequence each also needs the one before it.
+    fn graph(&self) -> Result<Graph, Refusal> {
+        let targets = &self.command.subtasks;
+        let ids: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();
+        let mut needs: Vec<Vec<&str>> = Vec::with_capacity(ids.len());
+        for (position, target) in targets.iter().enumerate() {
+            let mut names: Vec<&str> = target.depends_on.iter().map(SubtaskId::as_str).collect();
+            let before = position.checked_sub(1).and_then(|before| ids.get(before));
+            names.extend(before.filter(|_| self.command.pattern == Pattern::Sequential));
+            needs.push(names);
+        }
+        check_graph(&ids, &needs)
+    }
+
+    fn batch<'b>(&'b self, opening: &'b Opening) -> Batch<'b> {
+        let later = opening.cast.iter().map(|cast| Ask {
+            title: &self.command.title,
+            task: &self.command.task,
+            agent: &cast.agent,
+            key: bounds::call_key(&cast.agent, &self.command.task),
+            habits: &cast.habits,
+            tokens: None,
+        });
+        let remainder = self.state.ledger.get(self.state.purse_of(self.parent)).remainder();
+        let call = &self.command.call;
+        // A root's cost has already tightened the whole tree; it is no need on top of that.
+        let cost = call.cost.filter(|_| self.parent.is_some());
+        Batch {
+            title: &self.command.title,
+            asks: opening.drafts.iter().map(Draft::ask).collect(),
+            later: later.collect(),
+            asked: opening.asked,
+            purse: Purse { remainder, tokens: call.tokens, cost },
         }
     }
-    let keys: Vec<Arc<str>> =
-        opening.drafts.iter().map(|draft| bounds::call_key(&draft.agent, &draft.task)).collect();
-    for (draft, key) in opening.drafts.iter().zip(&keys) {
-        bounds::check_cycle(&caller, &draft.agent, key, &draft.habits)?;
-    }
-    for cast in &opening.cast {
-        let key = bounds::call_key(&cast.agent, &command.task);
-        bounds::check_cycle(&caller, &cast.agent, &key, &cast.habits)?;
-    }
-    for target in &command.subtasks {
-        bounds::check_metered(limits, &target.agent, &target.habits)?;
-    }
-    let nodes = opening.drafts.len() as u64;
-    bounds::check_count(state, limits, &caller, (opening.asked, nodes))?;
-    let asks: Vec<Ask<'_>> = opening.drafts.iter().map(ask).collect();
-    for ask in &asks {
-        bounds::check_context(limits, &caller, ask)?;
-    }
-    let mut purse = Purse::of_call(state, state.purse_of(parent), &command.call);
-    if parent.is_none() {
-        // The whole tree was tightened to the call's cost; it is no longer a need.
-        purse.cost = None;
-    }
-    let reserved = bounds::reserve(limits, &purse, &asks)?;
-    Ok(accepted(
-        limits,
-        (command, parent),
-        opening,
-        (caller.max_depth, call_key, keys, reserved, graph),
-    ))
-}
 
-/// The graph of what was asked; in a sequence each also needs the one before it.
-fn graph(command: &Delegate) -> Result<Graph, Refusal> {
-    let ids: Vec<&str> = command.subtasks.iter().map(|target| target.id.as_str()).collect();
-    let mut needs: Vec<Vec<&str>> = Vec::with_capacity(ids.len());
-    for (position, target) in command.subtasks.iter().enumerate() {
-        let mut names: Vec<&str> = target.depends_on.iter().map(SubtaskId::as_str).collect();
-        let before = position.checked_sub(1).and_then(|before| ids.get(before));
-        names.extend(before.filter(|_| command.pattern == Pattern::Sequential));
-        needs.push(names);
-    }
-    check_graph(&ids, &needs)
-}
-
-pub(super) fn ask(draft: &Draft) -> Ask<'_> {
-    Ask { title: &draft.title, task: &draft.task, tokens: draft.tokens }
-}
-
-type Granted = (u32, Arc<str>, Vec<Arc<str>>, Vec<Amount>, Graph);
-
-fn accepted(
-    limits: &Limits,
-    (command, parent): (&Delegate, Option<AttemptNo>),
-    opening: Opening,
-    (max_depth, call_key, keys, reserved, graph): Granted,
-) -> Accepted {
-    let call = &command.call;
-    let subtasks: Vec<NewSubtask> = opening
-        .drafts
-        .into_iter()
-        .zip(keys.into_iter().zip(reserved))
-        .map(|(draft, granted)| new_subtask(limits, draft, granted))
-        .collect();
-    let times: Vec<u64> = subtasks.iter().map(|subtask| subtask.timeout_ms).collect();
-    let longest = graph.longest(&times).saturating_mul(opening.repeats);
-    let cap = |tokens| Amount { tokens, cost: call.cost.unwrap_or(limits.max_cost_usd) };
-    Accepted {
-        id: command.id.clone(),
-        caller: command.caller.clone(),
-        parent,
-        task_id: command.task_id.clone(),
-        title: command.title.clone(),
-        task: command.task.clone(),
-        pattern: command.pattern,
-        rounds: opening.rounds,
-        aggregate: command.aggregate,
-        cast: opening.cast,
-        width: limits.max_concurrent_agents.min(call.width.unwrap_or(u32::MAX)).max(1),
-        max_depth,
-        cap: (call.tokens.is_some() || call.cost.is_some())
-            .then(|| cap(call.tokens.unwrap_or(limits.max_total_tokens))),
-        timeout_ms: limits.delegation_timeout.max(longest),
-        asked: u32::try_from(opening.asked).unwrap_or(u32::MAX),
-        subtasks,
-        waits: command.waits && parent.is_some(),
-        idempotency_key: command.idempotency_key.clone(),
-        call_key,
-    }
-}
-
-pub(super) fn new_subtask(
-    limits: &Limits,
-    draft: Draft,
-    (call_key, reserved): (Arc<str>, Amount),
-) -> NewSubtask {
-    NewSubtask {
-        timeout_ms: bounds::time_allowed(limits, draft.timeout_ms, &draft.habits),
-        asked_ms: draft.timeout_ms,
-        id: draft.id,
-        title: draft.title,
-        task: draft.task,
-        agent: draft.agent,
-        role: draft.role,
-        round: draft.round,
-        depends_on: draft.needs,
-        required: draft.required,
-        needs_approval: draft.needs_approval,
-        reserved,
-        tokens: draft.tokens,
-        call_key,
-        files: draft.files,
-        habits: draft.habits,
+    fn subtasks(&self, drafts: &[Draft], granted: Vec<(Arc<str>, Amount)>) -> Vec<NewSubtask> {
+        let new = drafts.iter().zip(granted);
+        new.map(|(draft, granted)| draft.granted(self.limits, granted)).collect()
     }
 }

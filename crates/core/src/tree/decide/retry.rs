@@ -103,10 +103,10 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
     }
     if let Some((agent, habits)) = &retry.agent {
         let key = bounds::call_key(agent, &subtask.task);
-        let caller = bounds::asker(owner);
-        bounds::check_cycle(&caller, agent, &key, habits)?;
+        let ask = Ask { agent, key, habits, ..ask(subtask) };
+        bounds::check_cycle(&bounds::asker(owner), &ask)?;
         let limits = state.settings.as_ref().map(|settings| &settings.limits);
-        bounds::check_metered(limits.ok_or(Rejection::Stale)?, agent, habits)?;
+        bounds::check_metered(limits.ok_or(Rejection::Stale)?, &ask)?;
     }
     let mut bodies = reopen(state, delegation, &[subtask_no])?;
     let reserved = take(&mut bodies, subtask_no);
@@ -230,5 +230,12 @@ fn take(bodies: &mut [Body], subtask: SubtaskNo) -> Option<Amount> {
 }
 
 fn ask(subtask: &Subtask) -> Ask<'_> {
-    Ask { title: &subtask.title, task: &subtask.task, tokens: subtask.tokens }
+    Ask {
+        title: &subtask.title,
+        task: &subtask.task,
+        agent: &subtask.agent,
+        key: subtask.call_key.clone(),
+        habits: &subtask.habits,
+        tokens: subtask.tokens,
+    }
 }

@@ -242,6 +242,10 @@ fn hostile() -> impl Strategy<Value = String> {
         "é",
         "1",
         "u{200b}",
+        "[delegate:",
+        "[/INST]",
+        "<system>",
+        "\nUser:",
         "␛",
     ];
     prop::collection::vec(prop::sample::select(pieces), 0..24).prop_map(|pieces| pieces.concat())
@@ -324,6 +328,9 @@ fn longer_name(text: &str, marker: &str) -> bool {
         marker.starts_with('<') && !marker.ends_with('>') && !marker.ends_with(['|', '｜']);
     is_open_tag
         && lower.match_indices(marker).all(|(at, _)| {
-            lower[at + marker.len()..].starts_with(|c: char| c.is_ascii_alphanumeric())
+            lower
+                .get(at + marker.len()..)
+                .unwrap_or("")
+                .starts_with(|c: char| c.is_ascii_alphanumeric())
         })
 }

@@ -169,6 +169,19 @@ fn a_childs_words_cannot_pass_for_lines_of_ours() {
 }
 
 #[test]
+fn every_status_has_its_word_and_errors_need_no_advice() {
+    let mut returned = full();
+    returned.errors[0].recoverable = false;
+    returned.errors[0].recommendation = String::new();
+    for (status, word) in [(ReturnStatus::Failed, "failed"), (ReturnStatus::Blocked, "blocked")] {
+        returned.status = status;
+        let text = tell(&returned, SUMMARY_TOKENS);
+        assert!(text.starts_with(&format!("build: {word}\n")), "{text}");
+        assert!(text.contains("2 of 40 tests fail (test_failure)\n"), "{text}");
+    }
+}
+
+#[test]
 fn long_data_is_mentioned_and_not_told() {
     let mut returned = check(&good()).unwrap();
     returned.data = Some("x".repeat(9_000).into());

@@ -8,9 +8,9 @@ use crate::story::{ROOT, Story, completed, failed, parallel};
 fn told(story: &Story, delegation: &str) -> String {
     let spans = view::trace(&story.state, story.delegation(delegation), story.now);
     let line = |span: &view::Span| {
-        let indent = "  ".repeat(span.depth as usize - 1);
         format!(
-            "{indent}{}#{} by {} for {}: +{}ms, {}ms, {}\n",
+            "{} {}#{} by {} for {}: +{}ms, {}ms, {}\n",
+            span.depth,
             span.subtask_id,
             span.attempt,
             span.agent,
@@ -35,10 +35,10 @@ fn eventful() -> Story {
 #[test]
 fn parallel_branches_stand_side_by_side_and_retries_one_after_another() {
     expect![[r#"
-        a#0 by a for user: +0ms, 11000ms, completed
-        b#0 by b for user: +0ms, 7000ms, failed
-          c#0 by c for a: +2000ms, 3000ms, completed
-        b#1 by b for user: +10000ms, 1000ms, running
+        1 a#0 by a for user: +0ms, 11000ms, completed
+        1 b#0 by b for user: +0ms, 7000ms, failed
+        2 c#0 by c for a: +2000ms, 3000ms, completed
+        1 b#1 by b for user: +10000ms, 1000ms, running
     "#]]
     .assert_eq(&told(&eventful(), ROOT));
 }
@@ -46,7 +46,7 @@ fn parallel_branches_stand_side_by_side_and_retries_one_after_another() {
 #[test]
 fn a_trace_of_a_part_starts_with_that_part() {
     expect![[r#"
-          c#0 by c for a: +1000ms, 3000ms, completed
+        2 c#0 by c for a: +1000ms, 3000ms, completed
     "#]]
     .assert_eq(&told(&eventful(), "del-a"));
 }

@@ -1,0 +1,63 @@
+//! Which folder is the project.
+
+use std::path::{Path, PathBuf};
+
+use legation_core::config::{Effective, Layer};
+
+use crate::config::{layers, merged};
+use crate::error::CommandError;
+
+/// The folder that a command is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Project {
+    /// Where `.legation/` is or would be.
+    pub(crate) dir: PathBuf,
+}
+
+impl Project {
+    /// The project of the working folder: the nearest folder upwards with `.legation/`, else
+    /// the nearest with `.git`, else the folder itself.
+    ///
+    /// A `.legation/` in the user's home holds agents for all projects; it makes a project of
+    /// the home alone and not of everything below.
+    pub(crate) fn find(cwd: &Path, home: Option<&Path>) -> Self {
+        let is_project = |dir: &&Path| {
+            let everybodys = home.is_some_and(|home| home == *dir) && *dir != cwd;
+            dir.join(".legation").is_dir() && !everybodys
+        };
+        let marked = cwd.ancestors().find(is_project);
+        let dir = marked.or_else(|| cwd.ancestors().find(|dir| dir.join(".git").exists()));
+        Self { dir: dir.unwrap_or(cwd).to_owned() }
+    }
+
+    /// The project that the command was started in.
+    pub(crate) fn current() -> Result<Self, CommandError> {
+        let cwd = std::env::current_dir().map_err(|problem| {
+            CommandError::usage(format!("the working folder cannot be used: {problem}"))
+                .hint("change to a folder that exists")
+        })?;
+        Ok(Self::find(&cwd, home().as_deref()))
+    }
+
+    /// The configuration in force here.
+    pub(crate) fn config(&self) -> Result<Effective, CommandError> {
+        merged(&self.layers())
+    }
+
+    /// What files and environment say, weakest first.
+    pub(crate) fn layers(&self) -> Vec<Layer> {
+        layers(&self.dir, home().as_deref(), std::env::vars_os())
+    }
+
+    /// A path as people want to see it: from the project's folder, if it is inside.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let inside = path.strip_prefix(&self.dir).unwrap_or(path);
+        inside.to_string_lossy().into_owned()
+    }
+}
+
+/// The user's home.
+pub(crate) fn home() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    home.filter(|home| home.is_absolute())
+}

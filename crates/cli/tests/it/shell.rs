@@ -1,0 +1,195 @@
+use expect_test::expect;
+
+use crate::session::Session;
+
+#[test]
+fn a_command_is_explained_for_people() {
+    let session = Session::new();
+    let line = "/delegate --dry-run -p debate -b 0 Weigh plan-b against everything that the others have put forward until now";
+    expect![[r#"
+        command   delegate
+        pattern   debate
+        budget    0
+        dryRun    yes
+        task      Weigh plan-b against everything that the others have put forward until
+                  now
+    "#]]
+    .assert_eq(&session.run(&["shell", "--parse-only", "-c", line]));
+    expect![[r#"
+        command   delegation
+        action    history
+        status    failed
+        since     2d ago
+    "#]]
+    .assert_eq(&session.run(&[
+        "shell",
+        "--parse-only",
+        "-c",
+        "/delegation history --since 48h --status=failed",
+    ]));
+    expect![[r#"
+        command   delegation
+        action    config
+        set       mode = "auto"
+        set       limits.maxDepth = 2
+    "#]]
+    .assert_eq(&session.run(&[
+        "shell",
+        "--parse-only",
+        "-c",
+        "/delegation config --mode=auto limits.maxDepth=2",
+    ]));
+}
+
+#[test]
+fn a_command_is_one_json_value_for_programs() {
+    let session = Session::new();
+    expect![[r#"
+        {
+          "command": "delegate",
+          "options": {
+            "pattern": "parallel",
+            "depth": 2,
+            "agents": 5,
+            "budget": 9000,
+            "dryRun": false,
+            "text": false
+          },
+          "task": "Mend the build"
+        }
+    "#]]
+    .assert_eq(&session.run(&[
+        "shell",
+        "--json",
+        "--parse-only",
+        "-c",
+        "/delegate --pattern parallel -d 2 --agents=5 -b 9000 Mend the build",
+    ]));
+    expect![[r#"
+        {
+          "command": "delegation",
+          "action": "cancel",
+          "id": "del-1",
+          "options": {
+            "reason": "no longer needed",
+            "rollback": true
+          }
+        }
+    "#]]
+    .assert_eq(&session.run(&[
+        "shell",
+        "--json",
+        "--parse-only",
+        "-c",
+        "/delegation cancel del-1 --reason 'no longer needed' --rollback",
+    ]));
+}
+
+#[test]
+fn a_bad_command_is_a_usage_error() {
+    let session = Session::new();
+    expect![[r#"
+        ! ERROR: --depth cannot be `abc`; it takes a whole number from 1 to 5
+        ! Hint: usage: /delegate [-p PATTERN] [-d DEPTH] [-a AGENTS] [-b TOKENS] [--dry-run] [--text] [--] TASK
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run(&["shell", "--parse-only", "-c", "/delegate --depth=abc X"]));
+    expect![[r#"
+        {
+          "error": {
+            "code": "VALIDATION_FAILED",
+            "message": "/delegation has no action `cancle` (did you mean cancel?); there are status, pause, resume, cancel, history, hint, config, retry, skip, approve, reject, tree, trace, cost",
+            "hint": "usage: /delegation status|pause|resume|cancel|history|hint|config|retry|skip|approve|reject|tree|trace|cost",
+            "details": null
+          }
+        }
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run(&["shell", "--json", "--parse-only", "-c", "/delegation cancle del-1"]));
+    expect![[r#"
+        ! ERROR: `-x` is not a slash command; there are /delegate, /direct, /delegation
+        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run(&["shell", "--parse-only", "-c", "-x"]));
+}
+
+#[test]
+fn running_a_command_is_refused_clearly() {
+    let session = Session::new();
+    let refusal = expect![[r#"
+        ! ERROR: this version can only say what a slash command means, not run it
+        ! Hint: add --parse-only
+        [exit 2]
+    "#]];
+    refusal.assert_eq(&session.run(&["shell", "-c", "/direct Fix it"]));
+    refusal.assert_eq(&session.run_with(&["shell"], b"/direct Fix it\n"));
+}
+
+#[test]
+fn lines_from_stdin_are_answered_one_by_one() {
+    let session = Session::new();
+    let lines = b"/direct  Fix it\n\n  /delegate -p=dag Do  it\r\n/delegation tree del-1";
+    expect![[r#"
+        /direct Fix it
+        /delegate --pattern dag Do  it
+        /delegation tree del-1
+    "#]]
+    .assert_eq(&session.run_with(&["shell", "--parse-only"], lines));
+    expect![[""]].assert_eq(&session.run_with(&["shell", "--parse-only"], b"\n\n"));
+}
+
+#[test]
+fn a_bad_line_does_not_stop_the_others() {
+    let session = Session::new();
+    let lines = b"/direct a\n/drect b\n\xff\n/direct c\n";
+    expect![[r#"
+        /direct a
+        /direct c
+        ! line 2: ERROR: `/drect` is not a slash command (did you mean /direct?); there are /delegate, /direct, /delegation
+        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        ! line 3: ERROR: the command is not UTF-8 text: byte 0 does not belong there
+        ! Hint: convert it to UTF-8, for example with iconv
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run_with(&["shell", "--parse-only"], lines));
+    expect![[r#"
+        {"command":"direct","options":{"pattern":null,"depth":null,"agents":null,"budget":null,"dryRun":false,"text":false},"task":"a"}
+        {"error":{"code":"VALIDATION_FAILED","message":"`/drect` is not a slash command (did you mean /direct?); there are /delegate, /direct, /delegation","hint":"usage: /delegate [options] TASK, /direct TASK or /delegation ACTION","details":{"line":2}}}
+        {"error":{"code":"VALIDATION_FAILED","message":"the command is not UTF-8 text: byte 0 does not belong there","hint":"convert it to UTF-8, for example with iconv","details":{"line":3}}}
+        {"command":"direct","options":{"pattern":null,"depth":null,"agents":null,"budget":null,"dryRun":false,"text":false},"task":"c"}
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run_with(&["shell", "--json", "--parse-only"], lines));
+}
+
+#[test]
+fn a_line_of_more_than_a_mebibyte_is_refused_and_the_next_is_read() {
+    let session = Session::new();
+    let start = "/nothing ";
+    let most = format!("{start}{}", "x".repeat(1024 * 1024 - start.len()));
+    let lines = format!("{most}\n{most}x\n/direct b\n{most}y");
+    expect![[r#"
+        /direct b
+        ! line 1: ERROR: `/nothing` is not a slash command; there are /delegate, /direct, /delegation
+        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        ! line 2: ERROR: a command has at most 1048576 bytes
+        ! line 4: ERROR: a command has at most 1048576 bytes
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run_with(&["shell", "--parse-only"], lines.as_bytes()));
+}
+
+#[test]
+fn escape_sequences_in_a_command_do_not_reach_the_terminal() {
+    let session = Session::new();
+    expect![[r#"
+        command   direct
+        task      \u{1b}[2J wipe
+    "#]]
+    .assert_eq(&session.run(&["shell", "--parse-only", "-c", "/direct \u{1b}[2J wipe"]));
+    expect![[r#"
+        /direct \u{1b}[2J
+    "#]]
+    .assert_eq(&session.run_with(&["shell", "--parse-only"], b"/direct \x1b[2J\n"));
+}

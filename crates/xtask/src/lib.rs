@@ -1,0 +1,15 @@
+//! The chores of the workspace, so that a person and the build server type the
+//! same words.
+//!
+//! Nothing in here is part of the product, and no crate of the product may
+//! depend on it.
+
+pub mod bench;
+pub mod ci;
+pub mod commands;
+pub mod coverage;
+pub mod fuzz;
+pub mod process;
+pub mod setup;
+pub mod tidy;
+pub mod workspace;

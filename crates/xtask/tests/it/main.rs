@@ -1,0 +1,15 @@
+//! The chores, tried on samples: what each rule finds and what it leaves alone.
+
+#![cfg(test)]
+
+mod allow_list;
+mod bench;
+mod coverage;
+mod documents;
+mod layers;
+mod layout;
+mod sample;
+mod setup;
+mod sizes;
+mod words;
+mod workspace;
