@@ -7,6 +7,8 @@
 mod accepted;
 mod ended;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 pub use accepted::{Accepted, Caller, Cast, NewSubtask, Role, Settings};
@@ -137,7 +139,7 @@ pub enum Body {
         reason: StopReason,
     },
     /// It ended, with all its processes.
-    AttemptEnded(Box<AttemptEnded>),
+    AttemptEnded(Arc<AttemptEnded>),
     /// A subtask will be tried again.
     RetryScheduled(Retried),
     /// The time to try a subtask again has come.
@@ -210,7 +212,7 @@ pub enum Body {
         /// How.
         outcome: Outcome,
         /// What came of it.
-        result: Box<DelegationResult>,
+        result: Arc<DelegationResult>,
     },
     /// An ended delegation goes on after all.
     DelegationReopened {

@@ -3,6 +3,8 @@
 //!
 //! One thing is decided at a time, on the state as it is after the last.
 
+use std::sync::Arc;
+
 use super::{cancel, retry};
 use crate::returns::{ReturnError, ReturnStatus, StopReason};
 use crate::time::Now;
@@ -179,7 +181,7 @@ fn conclude(state: &State, no: DelegationNo, now: Now) -> Vec<Body> {
             bodies
         }
         Next::End(outcome, result) => {
-            vec![Body::DelegationEnded { delegation: no, outcome, result: Box::new(result) }]
+            vec![Body::DelegationEnded { delegation: no, outcome, result: Arc::new(result) }]
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The end of an attempt: what it says it did, and what that is worth.
 
+use std::sync::Arc;
+
 use super::cancel;
 use crate::returns::{self, Ceiling, Grandchild, Metadata, Receipt, Return, Stop, StopReason};
 use crate::time::Now;
@@ -25,7 +27,7 @@ pub(super) fn decide(state: &State, end: &End, now: Now) -> Result<Vec<Body>, Re
         hold_until: end.hold_until,
         raw: end.raw.clone(),
     };
-    let mut bodies = vec![Body::AttemptEnded(Box::new(ended))];
+    let mut bodies = vec![Body::AttemptEnded(Arc::new(ended))];
     bodies.extend(cancel::orphans(state, no, ("legation", "the attempt that asked has ended")));
     Ok(bodies)
 }

@@ -111,12 +111,16 @@ pub(super) fn settle(state: &mut State, no: AttemptNo, tokens: Option<&Tokens>, 
         fresh.cost = cost - before;
         attempt.cost = Some(before.max(cost));
     }
-    let account = state.subtasks[attempt.subtask].account;
-    let from = state.delegation_of(no);
-    state.ledger.settle(account, fresh);
-    let upward: Vec<DelegationNo> = state.upward(from).collect();
-    for delegation in upward {
-        state.delegations[delegation].used += fresh;
+    if fresh == Amount::ZERO {
+        return;
+    }
+    let subtask = &state.subtasks[attempt.subtask];
+    let mut next = Some(subtask.delegation);
+    state.ledger.settle(subtask.account, fresh);
+    while let Some(above) = next {
+        let delegation = &mut state.delegations[above];
+        delegation.used += fresh;
+        next = delegation.parent.map(|parent| state.delegation_of(parent));
     }
 }
 
@@ -224,7 +228,7 @@ pub(super) fn stop(state: &mut State, no: AttemptNo, reason: StopReason) {
     state.open.thermal.remove(&no);
 }
 
-pub(super) fn end(state: &mut State, ended: &AttemptEnded, at: Now) {
+pub(super) fn end(state: &mut State, ended: &Arc<AttemptEnded>, at: Now) {
     let no = ended.attempt;
     settle(state, no, ended.receipt.tokens.as_ref(), ended.receipt.cost_usd);
     give_slot(state, no);
@@ -236,7 +240,7 @@ pub(super) fn end(state: &mut State, ended: &AttemptEnded, at: Now) {
     }
     attempt.step = Step::Ended;
     attempt.ended_at = Some(at);
-    attempt.end = Some(Arc::new(ended.clone()));
+    attempt.end = Some(ended.clone());
     let open = &mut state.open;
     for index in [
         &mut open.unspawned,

@@ -53,13 +53,13 @@ pub(super) fn end(
     state: &mut State,
     no: DelegationNo,
     outcome: Outcome,
-    result: &DelegationResult,
+    result: &Arc<DelegationResult>,
     at: Now,
 ) {
     let delegation = &mut state.delegations[no];
     delegation.ended = Some(outcome);
     delegation.ended_at = Some(at);
-    delegation.result = Some(Arc::new(result.clone()));
+    delegation.result = Some(result.clone());
     delegation.paused = None;
     if let Some(deadline) = delegation.deadline {
         state.open.timers.remove(&(deadline, Timer::Delegation(no)));

@@ -2,6 +2,8 @@
 //!
 //! Together and in this order they are a log that replays.
 
+use std::sync::Arc;
+
 use legation_core::Code;
 use legation_core::agent::{ContextMode, Operation};
 use legation_core::config::{Limits, Pattern, Recovery};
@@ -60,7 +62,7 @@ pub(crate) fn samples() -> Vec<Body> {
         Body::WaitBegan { attempt, delegation },
         Body::AttemptFroze { attempt, frozen: true },
         Body::StopRequested { attempt, reason: StopReason::Timeout },
-        Body::AttemptEnded(Box::new(attempt_ended())),
+        Body::AttemptEnded(Arc::new(attempt_ended())),
     ];
     samples.extend(endings());
     samples
@@ -105,7 +107,7 @@ fn endings() -> Vec<Body> {
             reason: text("enough"),
             rollback: true,
         },
-        Body::DelegationEnded { delegation, outcome: Outcome::Partial, result: Box::new(result()) },
+        Body::DelegationEnded { delegation, outcome: Outcome::Partial, result: Arc::new(result()) },
         Body::DelegationReopened { delegation, reserved: vec![(subtask, amount(60_000, 2.0))] },
         Body::AnswerDelivered { delegation },
         Body::RolledBack { delegation },

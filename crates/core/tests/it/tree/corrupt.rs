@@ -104,7 +104,7 @@ fn strangers() -> Vec<Body> {
             | Body::AttemptFroze { attempt: no, .. }
             | Body::StopRequested { attempt: no, .. }
             | Body::WorkspaceRemoved { attempt: no, .. } => *no = attempt,
-            Body::AttemptEnded(ended) => ended.attempt = attempt,
+            Body::AttemptEnded(ended) => std::sync::Arc::make_mut(ended).attempt = attempt,
             Body::RetryScheduled(retried) => retried.subtask = subtask,
             Body::ApprovalGiven { subtask: no, .. }
             | Body::RetryDue { subtask: no }
