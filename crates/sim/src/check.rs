@@ -1,4 +1,4 @@
-//! The properties.
+//! The properties, as questions about a state and a log. They change neither.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +18,11 @@ pub struct Broken {
 }
 
 impl Broken {
+    /// Which property.
+    pub fn property(&self) -> &'static str {
+        self.property
+    }
+
     pub(crate) fn new(property: &'static str, detail: impl Into<String>) -> Self {
         Self { property, detail: detail.into() }
     }
@@ -32,7 +37,7 @@ fn hold(
 }
 
 /// What must hold at every moment.
-pub(crate) fn always(state: &State) -> Result<(), Broken> {
+pub fn always(state: &State) -> Result<(), Broken> {
     ledger(state)?;
     slots(state)?;
     lineage(state)?;
@@ -157,7 +162,7 @@ fn live(state: &State) -> Result<(), Broken> {
 }
 
 /// What the log must say at any time, and once all is over.
-pub(crate) fn log(state: &State, events: &[Event], over: bool) -> Result<(), Broken> {
+pub fn log(state: &State, events: &[Event], over: bool) -> Result<(), Broken> {
     let mut ends: BTreeMap<AttemptNo, u32> = state.attempts.iter().map(|(no, _)| (no, 0)).collect();
     let mut cancelled = BTreeSet::new();
     for event in events {
@@ -187,7 +192,7 @@ pub(crate) fn log(state: &State, events: &[Event], over: bool) -> Result<(), Bro
 }
 
 /// The log, written down and read again, gives the same state.
-pub(crate) fn replayed(state: &State, written: &[String]) -> Result<State, Broken> {
+pub fn replayed(state: &State, written: &[String]) -> Result<State, Broken> {
     let read = |line: &String| serde_json::from_str::<Event>(line);
     let events: Result<Vec<Event>, _> = written.iter().map(read).collect();
     let events =

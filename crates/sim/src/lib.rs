@@ -5,7 +5,7 @@
 //! of order, and where the runtime dies. After every step the properties that
 //! must always hold are checked; at the end, those that must hold at the end.
 
-mod check;
+pub mod check;
 mod child;
 mod plan;
 mod world;

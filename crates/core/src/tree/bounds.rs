@@ -302,3 +302,16 @@ pub fn remaining(state: &State, caller: &Caller, now: Now, free_slots: u32) -> O
         time_ms: deadline.map_or(root.timeout_ms, |at| at.since_ms(now)),
     })
 }
+
+/// What a root may ask for while it has no tree: part of the answer where its call was refused.
+pub fn remaining_at_root(limits: &Limits, depth: u32, free_slots: u32) -> Remaining {
+    let count = limits.max_delegations_per_task.min(limits.max_agents_per_tree);
+    Remaining {
+        depth: limits.max_depth.saturating_sub(depth),
+        width: limits.max_concurrent_agents.min(free_slots),
+        count: u64::from(count),
+        tokens: limits.max_total_tokens,
+        cost_usd: limits.max_cost_usd,
+        time_ms: limits.delegation_timeout,
+    }
+}

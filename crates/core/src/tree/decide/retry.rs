@@ -59,15 +59,13 @@ fn may_help(end: &AttemptEnded) -> bool {
 /// What the next attempt should know of the last one.
 pub(super) fn what_went_wrong(state: &State, no: SubtaskNo) -> Option<String> {
     let subtask = &state.subtasks[no];
+    // What came after an attempt, or before the first, is nearer than what the attempt said.
+    if let (Some(outcome), Some(error)) = (subtask.outcome(), &subtask.error) {
+        return Some(format!("It ended {} before: {}", outcome.as_str(), error.message));
+    }
     let end = subtask.attempts.last().and_then(|no| state.attempts[*no].end.as_deref())?;
-    let said = end.answer.errors.iter().map(|error| error.message.as_str());
-    // What came after the attempt, a merge for one, is the nearer cause.
-    let errors: Vec<&str> = match &subtask.error {
-        Some(error) => vec![error.message.as_str()],
-        None => said.collect(),
-    };
-    let outcome = subtask.outcome().unwrap_or(Outcome::from(end.status));
-    let outcome = outcome.as_str();
+    let errors: Vec<&str> = end.answer.errors.iter().map(|error| error.message.as_str()).collect();
+    let outcome = Outcome::from(end.status).as_str();
     Some(format!("The attempt before this one ended {outcome}: {}", errors.join("; ")))
 }
 

@@ -75,6 +75,14 @@ fn a_retry_of_what_was_refused_asks_again() {
 }
 
 #[test]
+fn a_retry_of_what_was_refused_knows_why() {
+    let mut story = Story::new(parallel("a! b"));
+    story.reject("a").so_far().retry_with_note("a", "it is safe now").events(expect![[r#"
+        a is tried again (request) at +0s, told "It ended failed before: Rejected by ana: too risky\nit is safe now"
+    "#]]);
+}
+
+#[test]
 fn a_retry_of_what_nobody_answered_asks_again_until_a_new_deadline() {
     let mut story = Story::new(parallel("a!"));
     story.tick(3_600).retry("a").tree(expect![[r#"

@@ -281,3 +281,11 @@ fn an_agent_that_reports_nothing_may_be_bounded_by_time_alone() {
         del-1 accepted: parallel a
     "#]]);
 }
+
+#[test]
+fn the_budget_of_a_roots_call_is_that_of_the_whole_tree_and_only_tightens() {
+    for (asked, granted) in [(60_000, 60_000), (5_000_000, 2_000_000)] {
+        let story = Story::new(parallel("a").with(|call| call.call.tokens = Some(asked)));
+        assert_eq!(story.state.ledger.accounts()[0].ceiling.tokens, granted);
+    }
+}

@@ -224,6 +224,17 @@ fn what_is_being_merged_is_not_torn_apart_by_a_cancel() {
 }
 
 #[test]
+fn a_cancel_below_leaves_what_is_above_alone_and_still_ends_what_it_names() {
+    let mut story = Story::new(parallel("a x"));
+    story.run("a").nested("a", parallel("b c")).run("b").cancel("del-a").so_far();
+    story.retry("c").nested("b", parallel("y")).start("x").events(expect![[r#"
+        ! CONFLICT `del-a` was cancelled, or the agent that asked has ended.
+        ! PERMISSION_DENIED This attempt has ended or has to stop. It cannot delegate any more.
+        x starts, until +600s
+    "#]]);
+}
+
+#[test]
 fn a_rollback_takes_back_what_was_merged_once_all_has_stopped() {
     let mut story = Story::new(parallel("a b"));
     story.run("a b").returns("a", completed("done").files(&["a.txt"])).merged("a").so_far();
@@ -259,6 +270,8 @@ fn a_parent_that_ends_cancels_what_nobody_waits_for_any_more() {
         a is partial
         del-1 ended partial
     "#]]);
+    let orphan = &story.state.delegations[story.delegation("del-a")];
+    assert!(orphan.told, "nobody is left to be told");
 }
 
 #[test]

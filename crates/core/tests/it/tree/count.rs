@@ -108,7 +108,7 @@ fn a_retry_on_request_beyond_the_tree_is_refused() {
 fn a_subtask_that_never_ran_was_counted_already() {
     let mut story = Story::bounded(parallel("a! b"), |s| s.limits.max_agents_per_tree = 2);
     story.run("b").reject("a").so_far().retry("a").events(expect![[r#"
-        a is tried again (request) at +0s
+        a is tried again (request) at +0s, told "It ended failed before: Rejected by ana: too risky"
     "#]]);
     assert_eq!(story.state.count, 2);
 }

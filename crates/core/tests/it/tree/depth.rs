@@ -1,6 +1,8 @@
 //! The first bound: how deep a tree may go.
 
 use expect_test::expect;
+use legation_core::config::Limits;
+use legation_core::tree::bounds;
 use legation_core::tree::command::Caller;
 
 use crate::story::{Story, completed, parallel};
@@ -162,4 +164,16 @@ fn what_remains_says_how_many_levels_are_left() {
             r#"{"depth":1,"width":5,"count":10,"tokens":200000,"costUsd":20.0,"timeMs":600000}"#
         ]],
     );
+}
+
+#[test]
+fn a_root_that_was_refused_is_told_what_the_configuration_allows() {
+    let mut story = Story::bounded(parallel("a"), |s| s.limits.max_total_tokens = 100);
+    let caller = Caller::Root { name: "user".into(), depth: 1 };
+    assert_eq!(bounds::remaining(&story.state, &caller, story.now, 20), None);
+    let limits = Limits { max_total_tokens: 100, ..Limits::default() };
+    let remaining = bounds::remaining_at_root(&limits, 1, 4);
+    expect![[r#"{"depth":2,"width":4,"count":10,"tokens":100,"costUsd":20.0,"timeMs":3600000}"#]]
+        .assert_eq(&serde_json::to_string(&remaining).unwrap());
+    assert_eq!(story.refusal_details()["remaining"], 100);
 }

@@ -307,7 +307,7 @@ fn a_winner_that_is_retried_is_chosen_and_merged_again() {
     story.returns("member-1", decides(1).files(&["x"])).merged("member-1");
     story.events(expect![[r#"
         del-1 reopened
-        member-1 is tried again (request) at +0s, told "The attempt before this one ended blocked: Its changes and earlier ones touch the same lines of: x."
+        member-1 is tried again (request) at +0s, told "It ended blocked before: Its changes and earlier ones touch the same lines of: x."
         member-1 starts, until +600s
         member-1#2 runs
         member-1#2 ended completed: I say 1

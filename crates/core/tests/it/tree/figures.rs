@@ -71,3 +71,12 @@ fn what_is_missing_is_named_for_programs_too() {
     };
     assert_eq!(*refusal.details, json!({"missing": "delegation", "id": "del-x"}));
 }
+
+#[test]
+fn numbers_of_a_tree_are_written_short() {
+    use legation_core::tree::{AttemptNo, SubtaskNo};
+    assert_eq!(format!("{:?} {:?}", SubtaskNo(3), AttemptNo(14)), "#3 #14");
+    let state = legation_core::tree::State::default();
+    assert_eq!(format!("{:?}", state.attempts), "[]");
+    assert!(state.attempts.is_empty());
+}

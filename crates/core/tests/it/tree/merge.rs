@@ -77,7 +77,7 @@ fn a_retry_after_a_conflict_knows_of_it_and_merges_anew() {
     story.run("a b").returns("b", completed("two").files(&["x"])).conflicts("b", "x").so_far();
     story.retry("b").run("b").returns("b", completed("again").files(&["x"])).merged("b");
     story.events(expect![[r#"
-        b is tried again (request) at +0s, told "The attempt before this one ended blocked: Its changes and earlier ones touch the same lines of: x."
+        b is tried again (request) at +0s, told "It ended blocked before: Its changes and earlier ones touch the same lines of: x."
         b starts, until +600s
         b#2 runs
         b#2 ended completed: again

@@ -13,6 +13,7 @@ fn a_parent_may_wait_later_for_what_it_started_without_waiting() {
     "#]]);
     story.owed(expect!["start b, wake +600s"]);
     story.returns("x", completed("found")).owed(expect!["deliver del-a, wake +600s"]);
+    assert!(story.state.delegations[story.delegation("del-a")].waits);
     story.so_far().delivered("del-a").events(expect![[r#"
         del-a told
     "#]]);
