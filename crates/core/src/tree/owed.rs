@@ -34,7 +34,9 @@ pub fn owed(state: &State) -> Vec<Effect> {
         }
     }
     starts(state, &mut slots, &mut owed);
-    owed.extend(open.unspawned.iter().map(|no| Effect::Spawn(*no)));
+    // What was started but has no process yet waits out a pause like everything new.
+    let awake = |no: &&AttemptNo| !state.is_paused(state.delegation_of(**no));
+    owed.extend(open.unspawned.iter().filter(awake).map(|no| Effect::Spawn(*no)));
     for queue in open.merging.values() {
         let last = queue.front().and_then(|subtask| state.subtasks[*subtask].attempts.last());
         owed.extend(last.map(|no| Effect::Merge(*no)));

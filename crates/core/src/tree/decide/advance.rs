@@ -196,6 +196,7 @@ fn grow(state: &State, no: DelegationNo, drafts: &[Draft]) -> Result<Vec<NewSubt
     let caller = bounds::asker(&state.delegations[no]);
     for ask in &asks {
         bounds::check_cycle(&caller, ask)?;
+        bounds::check_metered(limits, ask)?;
     }
     let granted = asks.into_iter().map(|ask| ask.key).zip(reserved);
     let new = drafts.iter().zip(granted);

@@ -1,7 +1,7 @@
-//! Cancelling a delegation and everything delegated below it.
+//! Stopping on request, all the way down.
 //!
-//! A cancel is a wish, not a fact: what runs is told to stop, and a delegation
-//! is only cancelled once all of it has really ended.
+//! Here it is only decided who has to stop. Nothing counts as cancelled before
+//! its last process is known to be gone.
 
 use super::control::open_delegation;
 use crate::returns::StopReason;
@@ -35,8 +35,7 @@ pub(super) fn decide(state: &State, cancel: &Cancel) -> Result<Vec<Body>, Reject
     Ok(bodies)
 }
 
-/// Leaves first, so that a parent is never told to stop while it could still
-/// be handed a child's result.
+/// The deepest go first: once a parent is told, nothing below it can still send it an answer.
 pub(super) fn all_below(
     state: &State,
     from: DelegationNo,

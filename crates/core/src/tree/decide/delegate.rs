@@ -8,7 +8,7 @@ use crate::digest;
 use crate::ids::{AgentId, SubtaskId};
 use crate::tree::arena::AttemptNo;
 use crate::tree::bounds::{self, Ask, Batch, Purse, Standing};
-use crate::tree::command::Delegate;
+use crate::tree::command::{Delegate, Target};
 use crate::tree::event::{Accepted, Body, Caller, NewSubtask, Settings};
 use crate::tree::ledger::Amount;
 use crate::tree::pattern::{self, Draft, Opening};
@@ -16,6 +16,8 @@ use crate::tree::plan::{Graph, check_graph};
 use crate::tree::rejection::{Refusal, Rejection};
 use crate::tree::state::State;
 
+/// Rounds of a debate or review that a call may ask for.
+const MAX_ROUNDS: u32 = 10;
 /// Digits of the key that makes a repeated identical call recognisable.
 const CALL_DIGITS: usize = 32;
 
@@ -108,11 +110,15 @@ fn known_already(
 
 fn whole_call_key(command: &Delegate) -> Arc<str> {
     let mut parts = vec![command.title.as_str(), command.task.as_str()];
-    let shape = format!("{:?} {:?} {:?}", command.pattern, command.rounds, command.aggregate);
-    parts.push(&shape);
-    for target in &command.subtasks {
-        parts.extend([target.id.as_str(), target.agent.as_str(), target.task.as_str()]);
-        parts.extend(target.depends_on.iter().map(SubtaskId::as_str));
+    let call = (command.pattern, command.rounds, command.aggregate, command.call);
+    let call = format!("{call:?}");
+    parts.push(&call);
+    // Whatever else a part says; the form keeps lists of different lengths apart.
+    let say =
+        |t: &Target| format!("{:?}", (&t.depends_on, t.timeout_ms, t.tokens, t.required, &t.files));
+    let said: Vec<String> = command.subtasks.iter().map(say).collect();
+    for (target, said) in command.subtasks.iter().zip(&said) {
+        parts.extend([target.id.as_str(), target.agent.as_str(), target.task.as_str(), said]);
     }
     // A prefix that no user's key can be mistaken for.
     Arc::from(format!("call\u{0}{}", digest::hex(&parts, CALL_DIGITS)))
@@ -157,6 +163,11 @@ impl Request<'_> {
         }));
         // At the bottom of the tree, how deep it is matters more than whom or what it asks for.
         bounds::check_depth(&caller, &command.title)?;
+        if command.rounds.is_some_and(|rounds| rounds > MAX_ROUNDS) {
+            let message = format!("A debate or review has at most {MAX_ROUNDS} rounds.");
+            let hint = "Ask for fewer; each round costs as much as the first.";
+            return Err(Refusal::new(Code::ValidationFailed, message, hint).into());
+        }
         let graph = self.graph()?;
         let opening = pattern::open(command, &graph.needs, self.state.subtasks.next());
         let batch = self.batch(&opening);

@@ -73,12 +73,11 @@ fn judge(
     let attempt = &state.attempts[no];
     let subtask = &state.subtasks[attempt.subtask];
     let delegation = &state.delegations[subtask.delegation];
-    let allowed_ms = attempt.deadline.since_ms(attempt.started_at);
     let ceiling = ceiling(state, no, &receipt);
     let reason = delegation.cancelled.as_ref().map(|(_, reason)| reason.as_str());
     let exit_code = receipt.exit_code;
     let stop = match (receipt.stop_reason, said) {
-        (StopReason::Timeout, _) => Stop::TimedOut { after_ms: allowed_ms },
+        (StopReason::Timeout, _) => Stop::TimedOut { after_ms: attempt.allowed_ms },
         (StopReason::Stalled, _) => Stop::Stalled { after_ms: receipt.duration_ms },
         (StopReason::Cancelled, _) => Stop::Cancelled { reason },
         (StopReason::Budget, _) => Stop::Budget(ceiling),

@@ -37,13 +37,13 @@ pub(super) fn backoff_ms(state: &State, no: SubtaskNo, end: &AttemptEnded) -> Op
     Some(doubled + doubled / 4 * die / 0xffff)
 }
 
-/// Trying again cannot help against a refusal, a bad task or an empty purse.
+/// Trying again cannot help against a refusal, a bad task or an empty purse. A return that
+/// failed its checks is no such thing: the next attempt may write a better one.
 fn may_help(end: &AttemptEnded) -> bool {
     let hopeless = [
         Code::PermissionDenied,
         Code::AgentNotFound,
         Code::AgentNotAllowed,
-        Code::ValidationFailed,
         Code::BudgetExceeded,
         Code::ContextExceeded,
         Code::MaxDepthExceeded,

@@ -28,6 +28,7 @@ pub(super) fn start(state: &mut State, started: &AttemptStarted, at: Now) {
         depth: delegation.depth,
         started_at: at,
         deadline: started.deadline,
+        allowed_ms: started.deadline.since_ms(at),
         step: Step::Starting,
         spawned: false,
         awaited: Vec::new(),
@@ -175,16 +176,14 @@ pub(super) fn wait(state: &mut State, no: AttemptNo, delegation: DelegationNo) {
 
 pub(super) fn freeze(state: &mut State, no: AttemptNo, frozen: bool) {
     state.attempts[no].frozen = frozen;
-    let wanted = state.attempts[no].clock_stopped.is_some();
-    note_thermal(state, no, wanted);
+    note_thermal(state, no);
 }
 
 /// Stops or starts the attempt's clock as the pauses above want it. A child's
 /// time never ends after its parent's.
 pub(super) fn follow_pauses(state: &mut State, no: AttemptNo, at: Now) {
     let delegation = state.delegation_of(no);
-    let freezes = |no| state.delegations[no].paused.as_ref().is_some_and(|pause| pause.freeze);
-    let wanted = state.upward(delegation).any(freezes);
+    let wanted = state.is_paused(delegation);
     let parent = state.delegations[delegation].parent.map(|no| state.attempts[no].deadline);
     let attempt = &mut state.attempts[no];
     match (attempt.clock_stopped, wanted) {
@@ -202,11 +201,13 @@ pub(super) fn follow_pauses(state: &mut State, no: AttemptNo, at: Now) {
         }
         (None, false) | (Some(_), true) => {}
     }
-    note_thermal(state, no, wanted);
+    note_thermal(state, no);
 }
 
 /// Notes whether the attempt's processes are not as they should be.
-fn note_thermal(state: &mut State, no: AttemptNo, wanted: bool) {
+fn note_thermal(state: &mut State, no: AttemptNo) {
+    let freezes = |no| state.delegations[no].paused.as_ref().is_some_and(|pause| pause.freeze);
+    let wanted = state.upward(state.delegation_of(no)).any(freezes);
     let attempt = &state.attempts[no];
     if attempt.ended() || attempt.stop.is_some() || attempt.frozen == wanted {
         state.open.thermal.remove(&no);

@@ -76,7 +76,10 @@ pub(super) fn next(state: &State, delegation: &Delegation, words: &Words) -> Nex
         return Next::Grow(judges(delegation, words, last.round + 1, last_no));
     }
     let verdicts = verdicts(state, delegation, words, last.round);
-    if verdicts.is_empty() || verdicts.iter().all(|(_, answer)| accepts(answer)) {
+    // A judge that failed has not accepted: its silence does not end the rounds early.
+    let judges = delegation.cast.len().saturating_sub(1);
+    let accepted = verdicts.iter().filter(|(_, answer)| accepts(answer)).count();
+    if verdicts.is_empty() || accepted == judges {
         return finish();
     }
     let Some(cast) = delegation.cast.first() else {

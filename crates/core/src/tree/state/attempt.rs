@@ -32,6 +32,8 @@ pub struct Attempt {
     pub started_at: Now,
     /// When its time is up.
     pub deadline: Now,
+    /// Milliseconds it was given, paused time aside.
+    pub allowed_ms: u64,
     /// What it does now.
     pub step: Step,
     /// Whether its process is known to have run; it may ask or wait before anybody says so.

@@ -42,7 +42,7 @@ pub fn registry(state: &State) -> BTreeMap<SessionId, Registered> {
             subagent: attempt.agent.clone(),
             task: delegation.task_id.clone(),
             start_time: Stamp(attempt.started_at),
-            timeout: attempt.deadline.since_ms(attempt.started_at) / 1000,
+            timeout: attempt.allowed_ms / 1000,
             deadline: Stamp(attempt.deadline),
             status: state.status(attempt.subtask),
             delegation_depth: attempt.depth,

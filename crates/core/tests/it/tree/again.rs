@@ -110,7 +110,6 @@ fn what_trying_again_cannot_help_is_not_tried_again() {
         Code::PermissionDenied,
         Code::AgentNotFound,
         Code::AgentNotAllowed,
-        Code::ValidationFailed,
         Code::BudgetExceeded,
         Code::ContextExceeded,
         Code::MaxDepthExceeded,
@@ -159,15 +158,14 @@ fn an_agent_that_dies_without_a_word_is_tried_again() {
 }
 
 #[test]
-fn a_bad_return_that_was_not_mended_fails_and_keeps_the_raw_text() {
+fn a_bad_return_that_was_not_mended_fails_keeps_the_raw_text_and_is_tried_again() {
     let mut story = Story::new(parallel("a"));
     let violation = Violation::new(Check::Summary, "the summary is blank");
     story.run("a").so_far();
     story.returns("a", Answer::said(Said::Invalid(violation)).raw("{\"summary\": \" \"}"));
     story.events(expect![[r#"
         a#1 ended failed: The agent's return failed the check `summary`
-        a is failed
-        del-1 ended failed
+        a is tried again (failure) at +2009ms, told "The attempt before this one ended failed: the summary is blank"
     "#]]);
     let end = story.state.attempts[story.attempt_no("a")].end.clone().unwrap();
     assert_eq!(end.raw.as_deref(), Some("{\"summary\": \" \"}"));
@@ -179,8 +177,7 @@ fn an_agent_that_ends_well_and_says_nothing_has_failed() {
     let mut story = Story::new(parallel("a"));
     story.run("a").so_far().returns("a", Answer::said(Said::Nothing)).events(expect![[r#"
         a#1 ended failed: The agent ended without a return
-        a is failed
-        del-1 ended failed
+        a is tried again (failure) at +2009ms, told "The attempt before this one ended failed: The agent ended without a return"
     "#]]);
 }
 

@@ -214,14 +214,14 @@ fn only_a_clear_yes_is_a_yes() {
 }
 
 #[test]
-fn a_critic_that_fails_is_missed_and_the_work_stands_without_it() {
+fn a_critic_that_fails_has_not_accepted_and_the_others_are_heard() {
     let mut story = Story::bounded(debate("ann ben cleo"), |s| s.recovery.auto_retry = false);
     story.go().returns("propose", completed("draft")).go();
     story.returns("critique-1-1", failed("broke")).so_far();
     story.returns("critique-1-2", accepts()).events(expect![[r#"
         critique-1-2#1 ended completed: fine
         critique-1-2 is completed
-        del-1 ended completed
+        del-1 grows: synthesise-1
     "#]]);
 }
 

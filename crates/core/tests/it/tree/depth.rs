@@ -36,12 +36,12 @@ fn a_child_at_the_maximum_runs() {
 #[test]
 fn one_level_deeper_is_refused_with_all_its_lines() {
     let mut story = chain(2, &["a", "b"]);
-    story.nested("b", parallel("c").about("Implement advanced caching layer"));
+    story.nested("b", parallel("c").about("Add a cache in front of the store"));
     story.refusal(expect![[r#"
         Delegation depth limit (2) reached. Cannot delegate further.
 
         Current depth: 2
-        Attempted delegation: Implement advanced caching layer
+        Attempted delegation: Add a cache in front of the store
 
         Suggestion: Complete this task at the current level, or simplify it.
     "#]]);
