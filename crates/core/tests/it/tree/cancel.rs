@@ -288,3 +288,27 @@ fn a_cancel_of_something_unknown_is_refused() {
         ! CONFLICT There is no subtask `z` here.
     "#]]);
 }
+
+#[test]
+fn one_that_was_already_being_stopped_when_the_cancel_came_is_cancelled_too() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").tick(600).cancel(ROOT).so_far().stops("a").events(expect![[r#"
+        a#1 ended partial: Operation timed out after 600s
+        a is cancelled
+        del-1 ended cancelled
+    "#]]);
+}
+
+#[test]
+fn one_that_was_already_being_stopped_when_the_rest_had_to_stop_is_cancelled_too() {
+    let mut story = Story::bounded(parallel("a b"), |s| {
+        s.recovery.auto_retry = false;
+        s.recovery.continue_on_partial_failure = false;
+    });
+    story.run("a").after(1).run("b").tick(599).returns("b", failed("broke")).so_far();
+    story.stops("a").events(expect![[r#"
+        a#1 ended partial: Operation timed out after 600s
+        a is cancelled
+        del-1 ended failed
+    "#]]);
+}
