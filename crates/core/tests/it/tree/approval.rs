@@ -209,6 +209,20 @@ fn asking_twice_at_once_is_stale() {
 }
 
 #[test]
+fn one_that_has_to_stop_is_told_no_answer() {
+    let mut story = Story::new(parallel("a"));
+    story
+        .run("a")
+        .asks("a", "web")
+        .approve("a")
+        .cancel(ROOT)
+        .owed(expect!["stop a#1 (cancelled), wake +3600s"]);
+    story.so_far().answered("a").events(expect![[r#"
+        ! stale
+    "#]]);
+}
+
+#[test]
 fn one_that_has_to_stop_asks_nobody() {
     let mut story = Story::new(parallel("a"));
     story.run("a").cancel(ROOT).so_far().asks("a", "web").events(expect![[r#"

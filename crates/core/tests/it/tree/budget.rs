@@ -181,6 +181,16 @@ fn what_is_in_flight_counts_against_everything_after_it() {
         a: 45000 tokens and $0.00 of 20000 tokens and $10.00 used, 0 tokens and $0.00 reserved, closed
         b: 0 tokens and $0.00 of 20000 tokens and $10.00 used, 0 tokens and $0.00 reserved, closed
     "#]]);
+    let error = story.state.subtasks[story.subtask("b")].error.clone();
+    expect![[r#"
+        {
+          "type": "budget",
+          "message": "The budget was used up before this subtask could start.",
+          "code": "BUDGET_EXCEEDED",
+          "recoverable": false,
+          "recommendation": "Raise the budget and retry it."
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&error).unwrap());
 }
 
 #[test]

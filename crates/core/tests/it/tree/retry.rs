@@ -23,6 +23,7 @@ fn a_retry_is_a_new_attempt_that_knows_the_note() {
         a#2 runs
     "#]]);
     let subtask = &story.state.subtasks[story.subtask("a")];
+    assert_eq!(subtask.ended_at, None);
     let note = "The attempt before this one ended failed: broke\nuse the other port";
     assert_eq!(subtask.note.as_deref(), Some(note));
     assert_eq!(subtask.attempts.len(), 2);

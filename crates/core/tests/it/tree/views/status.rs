@@ -137,6 +137,15 @@ fn what_is_blocked_names_what_is_in_its_way() {
 }
 
 #[test]
+fn what_has_ended_is_not_blocked_any_more() {
+    let mut story = Story::bounded(dag("a b<a x"), |s| s.recovery.auto_retry = false);
+    story.cancel_one("b").run("a").returns("a", failed("broke"));
+    let shown = status(&story);
+    assert_eq!(shown["subtasks"][1]["status"], "cancelled");
+    assert_eq!(shown["subtasks"][1]["blockedBy"], json!([]));
+}
+
+#[test]
 fn what_only_waits_is_not_blocked() {
     let story = Story::new(dag("a b<a"));
     let shown = status(&story);
