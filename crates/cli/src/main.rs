@@ -9,7 +9,8 @@ mod project;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use crate::commands::Command;
 use crate::error::CommandError;
@@ -49,10 +50,36 @@ fn bad_usage(problem: &clap::Error) -> ExitCode {
         let _ = problem.print();
         return ExitCode::from(problem.exit_code().clamp(0, 2) as u8);
     }
-    let text = problem.to_string();
-    let mut lines = text.lines().map(|line| line.trim_start_matches("error: ").trim());
-    let error = CommandError::usage(lines.next().unwrap_or("bad usage").to_owned())
-        .hint("run `legation --help` for the commands and their options");
+    let error = usage_error(problem);
     Output::new(true).error(&error);
     error.exit_code()
+}
+
+/// What clap says in paragraphs, as a message and a hint.
+fn usage_error(problem: &clap::Error) -> CommandError {
+    let is_missing = matches!(
+        problem.kind(),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if is_missing {
+        return CommandError::usage("a subcommand is needed")
+            .hint(format!("use one of: {}", subcommands().join(", ")));
+    }
+    let text = problem.to_string();
+    let lines = text.lines().map(|line| line.trim_start_matches("error: ").trim());
+    // The first paragraph names the arguments it is about on lines of their own.
+    let message: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    CommandError::usage(message.join(" "))
+        .hint("run `legation --help` for the commands and their options")
+}
+
+/// The names that could follow the commands that were given.
+fn subcommands() -> Vec<String> {
+    let mut command = Cli::command();
+    for arg in std::env::args_os().skip(1) {
+        if let Some(given) = command.find_subcommand(arg) {
+            command = given.clone();
+        }
+    }
+    command.get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
         Some(file) => task_file::read(file, output)?,
         None => task_file::from_text(args.text.as_deref().unwrap_or_default())?,
     };
-    let config = Project::current()?.config()?.config;
+    let config = Project::current()?.config(output)?.config;
     let now = Timestamp::now();
     let timestamp = format!("{now:.3}");
     let config_version = config_version(&config);
