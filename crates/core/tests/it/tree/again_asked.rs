@@ -64,6 +64,11 @@ fn a_call_that_differs_in_anything_is_not_identical() {
         call().part("b", |part| part.agent = "z".into()),
         call().part("b", |part| part.task = "z".to_owned()),
         call().part("c", |part| part.depends_on = vec!["b".into()]),
+        call().part("c", |part| part.timeout_ms = Some(1)),
+        call().part("c", |part| part.tokens = Some(5_000)),
+        call().part("c", |part| part.required = false),
+        call().part("c", |part| part.files = vec!["x".to_owned()]),
+        call().with(|call| call.call.width = Some(1)),
         parallel("b d").modest().detached(),
     ];
     for (n, other) in others.into_iter().enumerate() {

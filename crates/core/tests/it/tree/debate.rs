@@ -182,6 +182,20 @@ fn the_number_of_rounds_is_the_calls() {
 }
 
 #[test]
+fn a_call_may_ask_for_ten_rounds_and_not_for_eleven() {
+    let rounds = |rounds| Story::new(debate("ann ben").with(|call| call.rounds = Some(rounds)));
+    assert_eq!(rounds(10).status(), "pending");
+    rounds(11).refusal(expect![[r#"
+        A debate or review has at most 10 rounds.
+
+        Suggestion: Ask for fewer; each round costs as much as the first.
+    "#]]);
+    rounds(u32::MAX).events(expect![[r#"
+        ! VALIDATION_FAILED A debate or review has at most 10 rounds.
+    "#]]);
+}
+
+#[test]
 fn no_rounds_at_all_is_a_draft_that_nobody_judged() {
     let mut story = Story::new(debate("ann ben").with(|call| call.rounds = Some(0)));
     story.go().so_far().returns("propose", completed("draft")).events(expect![[r#"

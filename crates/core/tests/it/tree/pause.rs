@@ -64,6 +64,25 @@ fn paused_time_does_not_count_for_what_runs_on_either() {
 }
 
 #[test]
+fn what_was_started_but_has_no_process_yet_waits_out_a_pause() {
+    let mut story = Story::new(parallel("a"));
+    story.start("a").pause(ROOT).owed(expect!["nothing"]);
+    story.resume(ROOT).owed(expect!["spawn a#1, wake +600s"]);
+}
+
+#[test]
+fn a_timeout_names_the_time_that_was_given_and_not_the_pause() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").after(100).pause(ROOT).after(1_000).resume(ROOT).tick(499).so_far();
+    story.tick(1).stops("a").events(expect![[r#"
+        a#1 has to stop: timeout
+        a#1 ended partial: Operation timed out after 600s
+        a is partial
+        del-1 ended partial
+    "#]]);
+}
+
+#[test]
 fn pause_now_freezes_what_runs_and_its_clock() {
     let mut story = Story::new(parallel("a b"));
     story.run("a b").so_far().after(100).pause_now(ROOT).events(expect![[r#"
