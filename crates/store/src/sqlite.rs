@@ -66,9 +66,9 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Sqlite {
     path: Arc<Path>,
-    // Before the readers, so that it is closed first.
-    writer: Option<Writer>,
+    // Before the writer, so that it closes last: only then can it clear up.
     readers: Readers,
+    writer: Option<Writer>,
     stopped: Stopped,
 }
 
@@ -93,7 +93,7 @@ impl Sqlite {
             readers.check_in_background(Arc::clone(&stopped));
         }
         let writer = Writer::start(connection, &path, Arc::clone(&stopped))?;
-        Ok(Self { path, writer: Some(writer), readers, stopped })
+        Ok(Self { path, readers, writer: Some(writer), stopped })
     }
 
     /// Opens the journal at `path` for reading, whether or not anybody is writing it.
@@ -105,7 +105,7 @@ impl Sqlite {
         connect::reader(path, &options)?;
         let path: Arc<Path> = Arc::from(path);
         let readers = Readers::start(Arc::clone(&path), &options)?;
-        Ok(Self { path, writer: None, readers, stopped: Stopped::default() })
+        Ok(Self { path, readers, writer: None, stopped: Stopped::default() })
     }
 
     /// The failure that ended all writing, if there was one.

@@ -8,5 +8,4 @@ mod contract;
 mod faults;
 mod kill;
 mod migration;
-mod plans;
 mod samples;
