@@ -7,6 +7,7 @@
 
 mod connect;
 mod fault;
+mod plans;
 mod purge;
 mod queries;
 mod readers;
@@ -120,6 +121,15 @@ impl Sqlite {
     pub async fn check(&self) -> Result<(), Error> {
         let path = Arc::clone(&self.path);
         self.readers.ask(move |connection| Ok(connect::check(connection, &path))).await?
+    }
+
+    /// How each question is answered: which table it looks through or searches, and by
+    /// which index.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn plans(&self) -> Result<String, Error> {
+        self.ask(plans::of_all).await
     }
 
     async fn ask<T: Send + 'static>(

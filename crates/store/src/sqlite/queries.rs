@@ -54,6 +54,21 @@ const TOTAL_OF_STATUS: &str = "SELECT \
     (SELECT count(*) FROM delegations \
      WHERE ended_at IS NOT NULL AND ended_at BETWEEN ?1 AND ?3 AND status = ?4)";
 
+/// Every question, with a name for people.
+pub(super) const QUESTIONS: &[(&str, &str)] = &[
+    ("events of a tree", READ),
+    ("events of all trees", READ_ALL),
+    ("open trees", OPEN),
+    ("one delegation", DELEGATION),
+    ("active delegations", ACTIVE),
+    ("history", PAST),
+    ("history of a status", PAST_OF_STATUS),
+    ("total", TOTAL),
+    ("total of a status", TOTAL_OF_STATUS),
+    ("delegation of a key", KEY),
+    ("holder of a token", TOKEN),
+];
+
 /// Events of a tree.
 pub(super) fn read(
     connection: &Connection,

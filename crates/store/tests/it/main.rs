@@ -8,4 +8,5 @@ mod contract;
 mod faults;
 mod kill;
 mod migration;
+mod plans;
 mod samples;
