@@ -234,7 +234,7 @@ fn seen_by_nobody(file_mode: u32, folder_mode: u32) -> String {
     let text = String::from_utf8(output.stdout).unwrap();
     let lines = text.lines().filter_map(|line| {
         let at = line.find("read: ").or_else(|| line.find("write: "))?;
-        Some(line[at..].to_owned())
+        Some(line.get(at..).unwrap_or_default().to_owned())
     });
     lines.collect::<Vec<_>>().join("\n")
 }
