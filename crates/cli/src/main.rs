@@ -33,26 +33,27 @@ fn main() -> ExitCode {
         Err(problem) => return bad_usage(&problem),
     };
     let mut output = Output::new(cli.json);
-    match cli.command.run(&mut output) {
-        Ok(exit) => exit,
-        Err(error) => {
-            output.error(&error);
-            error.exit_code()
-        }
-    }
+    let exit = cli.command.run(&mut output).unwrap_or_else(|error| {
+        output.error(&error);
+        error.exit_code()
+    });
+    output.end(exit)
 }
 
 /// Help and version are answers; everything else is a usage error, in JSON if that was asked for.
 fn bad_usage(problem: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|arg| arg == "--json");
+    let mut output = Output::new(wants_json);
     if !problem.use_stderr() || !wants_json {
-        // Nothing better can be done when the terminal is gone.
-        let _ = problem.print();
-        return ExitCode::from(problem.exit_code().clamp(0, 2) as u8);
+        let printed = problem.print();
+        if !problem.use_stderr() {
+            output.wrote(printed);
+        }
+        return output.end(ExitCode::from(problem.exit_code().clamp(0, 2) as u8));
     }
     let error = usage_error(problem);
-    Output::new(true).error(&error);
-    error.exit_code()
+    output.error(&error);
+    output.end(error.exit_code())
 }
 
 /// What clap says in paragraphs, as a message and a hint.

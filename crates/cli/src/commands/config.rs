@@ -57,7 +57,12 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
 }
 
 fn list(with_origin: bool, output: &mut Output) -> Result<(), CommandError> {
-    let effective = Project::current()?.config(output)?;
+    let project = Project::current()?;
+    // In JSON the warnings are a part of the answer.
+    let effective = match output.wants_json() {
+        true => merged(&project.layers())?,
+        false => project.config(output)?,
+    };
     let settings = effective.within(&KeyPath::default());
     let answer = json!({
         "configVersion": config_version(&effective.config),

@@ -7,6 +7,7 @@ mod task_file;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::NonEmptyStringValueParser;
 use jiff::Timestamp;
 use legation_core::config::config_version;
 use legation_core::decision::{self, Include, Inputs, Known, Request, Stamp};
@@ -25,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     task_file: Option<PathBuf>,
     /// The agent that would delegate.
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
     /// Neither use an earlier answer nor keep this one.
     #[arg(long)]
