@@ -55,7 +55,35 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error
 
 /// Opens the file to read. It must exist, in the version of this release.
 pub(super) fn reader(path: &Path, options: &Options) -> Result<Connection, Error> {
-    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, options)?;
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, options);
+    match connection.and_then(|connection| current(connection, path)) {
+        Err(error @ (Error::ReadOnly { .. } | Error::PermissionDenied { .. })) => {
+            at_rest(path, options).unwrap_or(Err(error))
+        }
+        connection => connection,
+    }
+}
+
+/// Readers and writers meet in a file beside the journal. Where we may not make one,
+/// an archive for instance, the journal can be read as long as nobody writes: then
+/// there is no log.
+fn at_rest(path: &Path, options: &Options) -> Option<Result<Connection, Error>> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    match std::fs::metadata(log) {
+        Ok(log) if log.len() > 0 => return None,
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return None,
+        Ok(_) | Err(_) => {}
+    }
+    let address = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let address = format!("file:{address}?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = open(Path::new(&address), flags, options).ok()?;
+    Some(current(connection, path))
+}
+
+/// Refuses a file that this release would first have to bring up to date.
+fn current(connection: Connection, path: &Path) -> Result<Connection, Error> {
     let (found, known) = (schema::version(&connection, path)?, schema::known());
     if found < known {
         return Err(Error::OlderSchema { path: path.into(), found, known });

@@ -12,14 +12,18 @@ CREATE INDEX trees_open ON trees (id) WHERE ended_at IS NULL AND id IS NOT NULL;
 CREATE INDEX trees_ended ON trees (ended_at) WHERE ended_at IS NOT NULL AND id IS NOT NULL;
 CREATE INDEX trees_forgotten ON trees (no) WHERE id IS NULL;
 
--- AUTOINCREMENT: a place is never given twice, even after the newest events went.
 CREATE TABLE events (
-    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    position INTEGER PRIMARY KEY,
     tree INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     event TEXT NOT NULL
 );
 CREATE UNIQUE INDEX events_of_tree ON events (tree, seq);
+
+-- The last place that was given, in one row: none is given twice, even after the
+-- newest events went. It is written once per transaction, unlike AUTOINCREMENT.
+CREATE TABLE last_place (position INTEGER NOT NULL);
+INSERT INTO last_place VALUES (0);
 
 CREATE TABLE delegations (
     id TEXT PRIMARY KEY,

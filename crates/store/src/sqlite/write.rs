@@ -9,7 +9,7 @@ use crate::record::Delegation;
 
 const FIND: &str = "SELECT no, last_seq FROM trees WHERE id = ?1";
 const OPEN: &str = "INSERT INTO trees (id, last_seq) VALUES (?1, 0)";
-const EVENT: &str = "INSERT INTO events (tree, seq, event) VALUES (?1, ?2, ?3)";
+const EVENT: &str = "INSERT INTO events (position, tree, seq, event) VALUES (?1, ?2, ?3, ?4)";
 const ADVANCE: &str = "UPDATE trees SET last_seq = ?2 WHERE no = ?1";
 const END: &str = "UPDATE trees SET ended_at = ?2 WHERE no = ?1";
 // A delegation never moves to another tree: then nothing changes, which is noticed.
@@ -28,8 +28,20 @@ const TOKEN: &str = "INSERT INTO tokens (hash, tree, attempt) VALUES (?1, ?2, ?3
     ON CONFLICT DO UPDATE SET tree = excluded.tree, attempt = excluded.attempt";
 const REVOKE: &str = "DELETE FROM tokens WHERE hash = ?1";
 
-/// Writes everything, or refuses.
-pub(super) fn append(connection: &Connection, append: &Append) -> Result<Appended, Failure> {
+/// Whether an append may be refused after a part of it was written.
+pub(super) fn may_stop_halfway(append: &Append) -> bool {
+    append.rows.iter().any(|row| match row {
+        Row::Delegation(_) | Row::Key { .. } => true,
+        Row::Tree { .. } | Row::Token { .. } | Row::TokenRevoked { .. } => false,
+    })
+}
+
+/// Writes everything after the given position, or refuses.
+pub(super) fn append(
+    connection: &Connection,
+    append: &Append,
+    last_position: i64,
+) -> Result<Appended, Failure> {
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let found = connection.prepare_cached(FIND)?.query_row([&append.tree], row).optional()?;
     let (found, last): (Option<i64>, i64) = found.map_or((None, 0), |(no, last)| (Some(no), last));
@@ -44,11 +56,12 @@ pub(super) fn append(connection: &Connection, append: &Append) -> Result<Appende
         Some(no) => no,
         None => connection.prepare_cached(OPEN)?.insert([&append.tree])?,
     };
-    let (mut seq, mut position) = (last, 0);
+    let (mut seq, mut position) = (last, last_position);
     let mut insert = connection.prepare_cached(EVENT)?;
     for event in &append.events {
         seq += 1;
-        position = insert.insert(params![no, seq, event])?;
+        position += 1;
+        insert.execute(params![position, no, seq, event])?;
     }
     connection.prepare_cached(ADVANCE)?.execute([no, seq])?;
     for row in &append.rows {

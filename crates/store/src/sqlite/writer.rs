@@ -1,8 +1,8 @@
 //! The one thread that writes, and group commit.
 //!
 //! Waiting for the disk is what an append costs. Whatever was asked for during that
-//! wait is taken together next time, in one transaction with one wait; each job has
-//! a savepoint of its own, so that one that is refused takes nothing with it.
+//! wait is taken together next time, in one transaction with one wait. A job that may
+//! be refused halfway has a savepoint, so that it takes nothing with it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -139,10 +139,17 @@ impl Service {
         answers: &mut Vec<Answer>,
     ) -> rusqlite::Result<()> {
         self.execute("BEGIN IMMEDIATE")?;
+        let position = "SELECT position FROM last_place";
+        let first = self.connection.prepare_cached(position)?.query_row([], |row| row.get(0))?;
+        let mut last: i64 = first;
         for job in jobs {
-            let (answer, outcome) = job.run(self);
+            let (answer, outcome) = job.run(self, &mut last);
             answers.push(answer);
             outcome?;
+        }
+        if last != first {
+            let position = "UPDATE last_place SET position = ?1";
+            self.connection.prepare_cached(position)?.execute([last])?;
         }
         self.execute("COMMIT")
     }
@@ -166,13 +173,13 @@ impl Service {
         self.connection.prepare_cached(sql)?.execute([]).map(|_| ())
     }
 
-    /// Does one job within a savepoint.
+    /// Does one job. One that is refused has changed nothing.
     fn step<T: 'static>(
         &self,
         reply: Reply<T>,
         work: impl FnOnce(&Connection) -> Result<T, Failure>,
     ) -> (Answer, rusqlite::Result<()>) {
-        let (result, outcome) = match self.guarded(work) {
+        let (result, outcome) = match work(&self.connection) {
             Ok(value) => (Ok(value), Ok(())),
             Err(Failure::Refused(error)) => (Err(error), Ok(())),
             Err(Failure::Broken(error)) => (Err(Error::Closed), Err(error)),
@@ -192,12 +199,19 @@ impl Service {
         (Box::new(answer), outcome)
     }
 
-    fn guarded<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    fn append(&self, append: &Append, last: &mut i64) -> Result<Appended, Failure> {
+        let write = || write::append(&self.connection, append, *last);
+        let done = match write::may_stop_halfway(append) {
+            true => self.guarded(write)?,
+            false => write()?,
+        };
+        *last = i64::try_from(done.position).unwrap_or(i64::MAX);
+        Ok(done)
+    }
+
+    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         self.execute("SAVEPOINT job")?;
-        let result = work(&self.connection);
+        let result = work();
         match &result {
             Ok(_) => self.execute("RELEASE job")?,
             Err(Failure::Refused(_)) => {
@@ -218,9 +232,9 @@ impl Job {
         }
     }
 
-    fn run(self, service: &Service) -> (Answer, rusqlite::Result<()>) {
+    fn run(self, service: &Service, last: &mut i64) -> (Answer, rusqlite::Result<()>) {
         match self {
-            Self::Append(append, reply) => service.step(reply, |c| write::append(c, &append)),
+            Self::Append(append, reply) => service.step(reply, |_| service.append(&append, last)),
             Self::Forget(tree, reply) => service.step(reply, |c| purge::forget(c, &tree)),
             Self::ForgetBefore(time, reply) => {
                 service.step(reply, |c| purge::forget_before(c, time))
