@@ -9,7 +9,8 @@ mod project;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use crate::commands::Command;
 use crate::error::CommandError;
@@ -32,27 +33,54 @@ fn main() -> ExitCode {
         Err(problem) => return bad_usage(&problem),
     };
     let mut output = Output::new(cli.json);
-    match cli.command.run(&mut output) {
-        Ok(exit) => exit,
-        Err(error) => {
-            output.error(&error);
-            error.exit_code()
-        }
-    }
+    let exit = cli.command.run(&mut output).unwrap_or_else(|error| {
+        output.error(&error);
+        error.exit_code()
+    });
+    output.end(exit)
 }
 
 /// Help and version are answers; everything else is a usage error, in JSON if that was asked for.
 fn bad_usage(problem: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|arg| arg == "--json");
+    let mut output = Output::new(wants_json);
     if !problem.use_stderr() || !wants_json {
-        // Nothing better can be done when the terminal is gone.
-        let _ = problem.print();
-        return ExitCode::from(problem.exit_code().clamp(0, 2) as u8);
+        let printed = problem.print();
+        if !problem.use_stderr() {
+            output.wrote(printed);
+        }
+        return output.end(ExitCode::from(problem.exit_code().clamp(0, 2) as u8));
+    }
+    let error = usage_error(problem);
+    output.error(&error);
+    output.end(error.exit_code())
+}
+
+/// What clap says in paragraphs, as a message and a hint.
+fn usage_error(problem: &clap::Error) -> CommandError {
+    let is_missing = matches!(
+        problem.kind(),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if is_missing {
+        return CommandError::usage("a subcommand is needed")
+            .hint(format!("use one of: {}", subcommands().join(", ")));
     }
     let text = problem.to_string();
-    let mut lines = text.lines().map(|line| line.trim_start_matches("error: ").trim());
-    let error = CommandError::usage(lines.next().unwrap_or("bad usage").to_owned())
-        .hint("run `legation --help` for the commands and their options");
-    Output::new(true).error(&error);
-    error.exit_code()
+    let lines = text.lines().map(|line| line.trim_start_matches("error: ").trim());
+    // The first paragraph names the arguments it is about on lines of their own.
+    let message: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    CommandError::usage(message.join(" "))
+        .hint("run `legation --help` for the commands and their options")
+}
+
+/// The names that could follow the commands that were given.
+fn subcommands() -> Vec<String> {
+    let mut command = Cli::command();
+    for arg in std::env::args_os().skip(1) {
+        if let Some(given) = command.find_subcommand(arg) {
+            command = given.clone();
+        }
+    }
+    command.get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }

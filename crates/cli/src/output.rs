@@ -1,7 +1,9 @@
 //! The one place that writes to stdout and stderr.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
+use legation_core::Code;
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -9,12 +11,14 @@ use crate::error::CommandError;
 /// Where answers go: data to stdout, the rest to stderr.
 pub(crate) struct Output {
     json: bool,
+    /// Why an answer could not be written.
+    lost: Option<io::Error>,
 }
 
 impl Output {
     /// An output in JSON or in text.
     pub(crate) fn new(json: bool) -> Self {
-        Self { json }
+        Self { json, lost: None }
     }
 
     /// Whether JSON was asked for.
@@ -29,8 +33,7 @@ impl Output {
         } else {
             human()
         };
-        // A closed pipe (`| head`) is the reader's choice, not an error.
-        let _ = writeln!(std::io::stdout().lock(), "{}", text.trim_end());
+        self.data(text.trim_end());
     }
 
     /// One of several answers, on a line of its own.
@@ -40,12 +43,35 @@ impl Output {
         } else {
             human()
         };
-        let _ = writeln!(std::io::stdout().lock(), "{text}");
+        self.data(&text);
+    }
+
+    fn data(&mut self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        self.wrote(writeln!(stdout, "{text}").and_then(|()| stdout.flush()));
+    }
+
+    /// Keeps in mind how writing to stdout went.
+    pub(crate) fn wrote(&mut self, outcome: io::Result<()>) {
+        // A closed pipe (`| head`) is the reader's choice, not an error.
+        let problem = outcome.err().filter(|it| it.kind() != io::ErrorKind::BrokenPipe);
+        self.lost = self.lost.take().or(problem);
+    }
+
+    /// The exit code of the process: an answer that got lost is a failure, whatever it said.
+    pub(crate) fn end(mut self, exit: ExitCode) -> ExitCode {
+        let Some(problem) = self.lost.take() else { return exit };
+        let message = format!("cannot write the answer to stdout: {problem}");
+        let error = CommandError::failed(Code::UnknownError, message)
+            .hint("make room, or send the output somewhere else");
+        self.note(&error.to_text());
+        error.exit_code()
     }
 
     /// Something the user should know, beside the answer.
     pub(crate) fn note(&mut self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        // Nothing better can be done when the terminal is gone.
+        let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
     /// The error that ended the command.

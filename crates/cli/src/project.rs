@@ -6,6 +6,7 @@ use legation_core::config::{Effective, Layer};
 
 use crate::config::{layers, merged};
 use crate::error::CommandError;
+use crate::output::Output;
 
 /// The folder that a command is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +40,14 @@ impl Project {
         Ok(Self::find(&cwd, home().as_deref()))
     }
 
-    /// The configuration in force here.
-    pub(crate) fn config(&self) -> Result<Effective, CommandError> {
-        merged(&self.layers())
+    /// The configuration in force here. What is odd about it is said on the way: a key that
+    /// nobody reads is a limit that nobody keeps.
+    pub(crate) fn config(&self, output: &mut Output) -> Result<Effective, CommandError> {
+        let effective = merged(&self.layers())?;
+        for warning in &effective.warnings {
+            output.note(&format!("warning: {warning}"));
+        }
+        Ok(effective)
     }
 
     /// What files and environment say, weakest first.

@@ -53,6 +53,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         return Err(CommandError::usage("--session-id is empty")
             .hint("give the session id of the brief, such as sess_1735460684_a1b2c3"));
     }
+    let stdin = Some(Path::new("-"));
+    if args.schema.as_deref() == stdin && Some(args.file.as_path()) == stdin {
+        return Err(CommandError::usage("--schema and FILE cannot both read stdin")
+            .hint("put one of the two into a file"));
+    }
     let schema = args.schema.as_deref().map(compile).transpose()?;
     let workspace = open(&args.workspace)?;
     let expect = Expectation { session_id: &SessionId::new(session_id), schema: schema.as_ref() };

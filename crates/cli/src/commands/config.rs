@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use legation_core::config::{
-    Effective, KeyPath, Node, Origin, Setting, at, config_version, near_key, plain, schema,
+    KeyPath, Node, Origin, Setting, at, config_version, near_key, plain, schema,
 };
 use serde_json::{Map, Value, json};
 
@@ -57,10 +57,12 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
 }
 
 fn list(with_origin: bool, output: &mut Output) -> Result<(), CommandError> {
-    let effective = Project::current()?.config()?;
-    if !output.wants_json() {
-        warn(&effective, output);
-    }
+    let project = Project::current()?;
+    // In JSON the warnings are a part of the answer.
+    let effective = match output.wants_json() {
+        true => merged(&project.layers())?,
+        false => project.config(output)?,
+    };
     let settings = effective.within(&KeyPath::default());
     let answer = json!({
         "configVersion": config_version(&effective.config),
@@ -80,8 +82,7 @@ fn get(key: &str, output: &mut Output) -> Result<(), CommandError> {
         let hint = near.unwrap_or_else(|| ALL_KEYS.to_owned());
         return Err(CommandError::usage(format!("there is no key {path}")).hint(hint));
     }
-    let effective = Project::current()?.config()?;
-    warn(&effective, output);
+    let effective = Project::current()?.config(output)?;
     if let Some(setting) = effective.setting(&path) {
         output.answer(&setting_json(&path, setting), || plain(&setting.value));
         return Ok(());
@@ -166,10 +167,4 @@ fn cut(text: &str, room: usize) -> String {
     }
     let short: String = text.chars().take(room.saturating_sub(1)).collect();
     short + "…"
-}
-
-fn warn(effective: &Effective, output: &mut Output) {
-    for warning in &effective.warnings {
-        output.note(&format!("warning: {warning}"));
-    }
 }

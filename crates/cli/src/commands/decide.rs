@@ -7,6 +7,7 @@ mod task_file;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::NonEmptyStringValueParser;
 use jiff::Timestamp;
 use legation_core::config::config_version;
 use legation_core::decision::{self, Include, Inputs, Known, Request, Stamp};
@@ -25,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     task_file: Option<PathBuf>,
     /// The agent that would delegate.
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
     /// Neither use an earlier answer nor keep this one.
     #[arg(long)]
@@ -64,7 +65,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
         Some(file) => task_file::read(file, output)?,
         None => task_file::from_text(args.text.as_deref().unwrap_or_default())?,
     };
-    let config = Project::current()?.config()?.config;
+    let config = Project::current()?.config(output)?.config;
     let now = Timestamp::now();
     let timestamp = format!("{now:.3}");
     let config_version = config_version(&config);

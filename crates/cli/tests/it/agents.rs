@@ -429,8 +429,8 @@ fn explain_answers_no_with_the_reason_and_what_to_do() {
     expect![[r#"
         user may not delegate to code-helper.
           Agent `code-helper` is disabled.
-          Hint: enable it with `legation agents enable code-helper`, or name another
-          agent
+          Hint: take `code-helper` out of `agents.disabled` in the configuration, or
+          name another agent
 
         TOOL            LEVEL  DECIDED BY
         shell(git log)  deny   global: not on the list of allowed tools

@@ -131,7 +131,7 @@ fn the_disk_is_asked_about_artifacts() {
         [exit 1]
         $ ../x
         invalid: the check `artifacts` failed
-          `artifacts[0].path` "../x" leaves the workspace
+          `artifacts[0].path` "../x" has a `..` step, which could leave the workspace
           give the path of a file or folder inside the workspace, such as `src/lib.rs`
         [exit 1]
         $ /etc/passwd

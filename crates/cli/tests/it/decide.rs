@@ -161,7 +161,7 @@ fn a_plain_text_is_a_title_and_a_description() {
                                                                   complexity   time  after
                1  tag all of it, after the tests                          13     1h  2
                2  run tests                                                5     1h
-               3  tell [31m everyone who has been waiting for t…          10     1h
+               3  tell\u{1b}[31m everyone who has been waiting…           10     1h
 
             Hints
               - 3 points short: context utilisation and the agent's confidence could change

@@ -11,3 +11,4 @@ mod docs;
 mod parse;
 mod session;
 mod shell;
+mod usage;

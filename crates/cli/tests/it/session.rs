@@ -54,8 +54,18 @@ impl Session {
         self.run_at(&self.dir(), args, stdin)
     }
 
+    /// Runs `legation` with its stdout sent elsewhere; answers with the rest that was seen.
+    pub(crate) fn run_to(&self, args: &[&str], stdout: Stdio) -> String {
+        self.seen(self.command(&self.dir(), args).stdout(stdout), b"")
+    }
+
     fn run_at(&self, dir: &Path, args: &[&str], stdin: &[u8]) -> String {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_legation"))
+        self.seen(self.command(dir, args).stdout(Stdio::piped()), stdin)
+    }
+
+    fn command(&self, dir: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_legation"));
+        command
             .args(args)
             .current_dir(dir)
             .env_clear()
@@ -64,10 +74,12 @@ impl Session {
             .env("NO_COLOR", "1")
             .envs(self.env.iter().cloned())
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn seen(&self, command: &mut Command, stdin: &[u8]) -> String {
+        let mut child = command.spawn().unwrap();
         // A command that never reads its input closes the pipe early; that is its right.
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin);
         let done = child.wait_with_output().unwrap();

@@ -49,7 +49,7 @@ pub fn may_delegate(
     if !roster.is_enabled(child.as_str()) {
         return Err(Refusal::not_allowed(
             format!("Agent `{child}` is disabled."),
-            format!("enable it with `legation agents enable {child}`, or name another agent"),
+            disabled_hint(roster, child),
         ));
     }
     let Some((parent, definition)) = caller else {
@@ -65,6 +65,16 @@ pub fn may_delegate(
     unless_denied(&roster.global_layer(), "The configuration", child)?;
     let rules = Layer::agent(parent.clone(), &definition);
     unless_denied(&rules, &format!("Agent `{parent}`"), child)
+}
+
+/// What switches an agent on again: the configuration, or else its own file.
+fn disabled_hint(roster: &Roster, child: &AgentId) -> String {
+    match roster.disabled_by(child.as_str()) {
+        Some(rule) => format!(
+            "take `{rule}` out of `agents.disabled` in the configuration, or name another agent"
+        ),
+        None => format!("take `disabled` out of the file of `{child}`, or name another agent"),
+    }
 }
 
 /// Whether the lists of `subagents` let the child through.

@@ -167,9 +167,11 @@ impl Layer {
         }
         let mut rules = list.into_iter().flatten();
         // Whether an agent delegates is what `subagents` is for: a list of other
-        // tools does not take it away, only a rule that speaks of it does.
-        let follows_subagents =
-            tool.base() == DELEGATE && !rules.any(|rule| Tool::new(rule).base() == DELEGATE);
+        // tools does not take it away, only a rule that speaks of it does. An empty
+        // list is no list of other tools: whoever writes one means none at all.
+        let follows_subagents = tool.base() == DELEGATE
+            && list.is_none_or(|list| !list.is_empty())
+            && !rules.any(|rule| Tool::new(rule).base() == DELEGATE);
         match self.source {
             Source::Global | Source::Ancestor(_) | Source::Agent(_) if follows_subagents => {
                 Some((Level::Allow, Because::Default))

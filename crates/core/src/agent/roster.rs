@@ -62,8 +62,14 @@ impl Roster {
 
     /// Whether neither the configuration nor its own file switches the agent off.
     pub fn is_enabled(&self, id: &str) -> bool {
-        let switched_off = self.disabled.iter().any(|rule| glob::matches(rule, id));
+        let switched_off = self.disabled_by(id).is_some();
         !switched_off && !self.get(id).is_some_and(|definition| definition.disabled)
+    }
+
+    /// The entry of `agents.disabled` that means the agent.
+    pub(super) fn disabled_by(&self, id: &str) -> Option<&str> {
+        let mut rules = self.disabled.iter().map(String::as_str);
+        rules.find(|rule| glob::matches(rule, id))
     }
 
     /// Whether the agent may appear below itself.

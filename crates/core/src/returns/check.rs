@@ -168,14 +168,11 @@ fn error(index: usize, entry: &Value) -> Result<ReturnError, Violation> {
             message: record.filled_text("message", MAX_TEXT_CHARS)?.to_owned(),
             code: record.optional_text("code", MAX_NAME_CHARS)?.map(str::to_owned),
             recoverable: record.flag("recoverable")?,
-            recommendation: record
-                .optional_text("recommendation", MAX_TEXT_CHARS)?
-                .unwrap_or_default()
-                .to_owned(),
+            recommendation: record.text_within("recommendation", MAX_TEXT_CHARS)?.to_owned(),
         })
     };
     read().map_err(|violation: Violation| {
-        violation.hint("an error has `type`, `message`, `code`, `recoverable` and `recommendation`")
+        violation.hint("an error has `type`, `message`, `recoverable` and `recommendation`; `code` may be left out")
     })
 }
 

@@ -151,9 +151,14 @@ impl<'a> Record<'a> {
         if self.get(name).is_none() {
             return Ok(None);
         }
+        self.text_within(name, max).map(Some)
+    }
+
+    /// A field that must be text of at most so many characters.
+    pub(super) fn text_within(&self, name: &str, max: usize) -> Result<&'a str, Violation> {
         let text = self.text(name)?;
         self.limit(name, text, max)?;
-        Ok(Some(text))
+        Ok(text)
     }
 
     /// A field that must be text of 1 to so many characters, and not blank.
@@ -166,12 +171,9 @@ impl<'a> Record<'a> {
         Ok(text)
     }
 
-    /// A field that must be true or false, if it is there.
+    /// A field that must be true or false.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Violation> {
-        match self.get(name) {
-            None => Ok(false),
-            Some(value) => value.as_bool().ok_or_else(|| self.wrong(name, "true or false")),
-        }
+        self.need(name)?.as_bool().ok_or_else(|| self.wrong(name, "true or false"))
     }
 
     fn list(&self, name: &str) -> Result<&'a [Value], Violation> {

@@ -4,7 +4,7 @@
 //! They hold to the same rules as a child's own. Nothing of a raw output is put
 //! into them: that text is kept beside, for whoever wants to look.
 
-use super::limits::MAX_ARTIFACTS;
+use super::limits::{MAX_ARTIFACTS, MAX_SUMMARY_CHARS};
 use super::model::{Artifact, Metadata, Return, ReturnError, ReturnStatus};
 use super::violation::Violation;
 use crate::Code;
@@ -12,6 +12,9 @@ use crate::money::Usd;
 
 /// Characters that are kept of a reason somebody gave.
 const MAX_REASON_CHARS: usize = 1_000;
+
+/// The first line of what is said when a child gets no workspace.
+const NO_WORKSPACE: &str = "Failed to create child worktree for delegation.";
 
 /// What is known of an attempt that has been stopped.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,12 +154,20 @@ fn account(stop: &Stop<'_>, resume: &str) -> Account {
             Account { verdict: Verdict::Failed, summary, error: error.recoverable(advice) }
         }
         Stop::NoReturn { exit_code } => no_return(*exit_code),
-        Stop::NotStarted { code, why } => Account {
-            verdict: Verdict::Failed,
-            summary: "The agent could not be started".to_owned(),
-            error: error("not_started", Some(*code), short(why)),
-        },
+        Stop::NotStarted { code, why } => not_started(*code, &short(why)),
     }
+}
+
+fn not_started(code: Code, why: &str) -> Account {
+    let (summary, message) = if code == Code::WorkspaceFailed {
+        let room = MAX_SUMMARY_CHARS.saturating_sub(NO_WORKSPACE.chars().count() + 1);
+        let start: String = why.chars().take(room).collect();
+        (format!("{NO_WORKSPACE}\n{start}"), format!("{NO_WORKSPACE}\n{why}"))
+    } else {
+        ("The agent could not be started".to_owned(), why.to_owned())
+    };
+    let error = error("not_started", Some(code), message);
+    Account { verdict: Verdict::Failed, summary: summary.trim_end().to_owned(), error }
 }
 
 fn unanswered() -> Account {

@@ -26,15 +26,16 @@ pub enum BadPath {
     /// From the root of the file system, or of a drive.
     #[error("is absolute; paths are relative to the workspace")]
     Absolute,
-    /// Up and out.
-    #[error("leaves the workspace")]
-    Escapes,
+    /// A step upwards, even one that would end up inside: where it leads depends on links
+    /// on the way.
+    #[error("has a `..` step, which could leave the workspace")]
+    Upwards,
     /// `.` and the like.
     #[error("names the workspace itself; name a file or folder in it")]
     Workspace,
 }
 
-/// The one form of a path: relative, without `.`, `..`, empty steps or a final `/`.
+/// The one form of a path: relative, without `.`, empty steps or a final `/`.
 pub fn normalise_path(path: &str) -> Result<String, BadPath> {
     if path.trim().is_empty() {
         return Err(BadPath::Empty);
@@ -54,20 +55,14 @@ pub fn normalise_path(path: &str) -> Result<String, BadPath> {
     if path.starts_with('/') || is_drive {
         return Err(BadPath::Absolute);
     }
-    let is_normal = |step: &str| !matches!(step, "" | "." | "..");
-    if path.split('/').all(is_normal) {
+    if path.split('/').any(|step| step == "..") {
+        return Err(BadPath::Upwards);
+    }
+    let is_normal = |step: &&str| !matches!(*step, "" | ".");
+    if path.split('/').all(|step| is_normal(&step)) {
         return Ok(path.to_owned());
     }
-    let mut steps = Vec::new();
-    for step in path.split('/') {
-        match step {
-            "" | "." => {}
-            ".." => {
-                steps.pop().ok_or(BadPath::Escapes)?;
-            }
-            name => steps.push(name),
-        }
-    }
+    let steps: Vec<&str> = path.split('/').filter(is_normal).collect();
     if steps.is_empty() {
         return Err(BadPath::Workspace);
     }

@@ -26,7 +26,12 @@ impl Vendor {
     /// The same below a user's home.
     const fn home_folders(self) -> &'static [&'static str] {
         match self {
-            Self::OpenCode => &[".config/opencode/agents", ".config/opencode/agent"],
+            Self::OpenCode => &[
+                ".config/opencode/agents",
+                ".config/opencode/agent",
+                ".opencode/agents",
+                ".opencode/agent",
+            ],
             Self::Legation | Self::Claude | Self::Gemini | Self::Codex => self.project_folders(),
         }
     }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::page;
 use crate::error::CommandError;
+use crate::output::Output;
 use crate::project::{self, Project};
 
 /// Agents, and who may use them.
@@ -20,9 +21,9 @@ pub(super) struct Catalogue {
 
 impl Catalogue {
     /// Reads all agent files of the current project and of the user's home.
-    pub(super) fn load() -> Result<Self, CommandError> {
+    pub(super) fn load(output: &mut Output) -> Result<Self, CommandError> {
         let project = Project::current()?;
-        let config = project.config()?.config;
+        let config = project.config(output)?.config;
         let loaded = load(&project.dir, project::home().as_deref());
         let roster = Roster::new(loaded.definitions(), &config);
         let references = loaded.check_references(&roster);

@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::output::Output;
 
 pub(super) fn run(output: &mut Output) -> Result<ExitCode, CommandError> {
-    let catalogue = Catalogue::load()?;
+    let catalogue = Catalogue::load(output)?;
     let of = |severity| {
         let found = catalogue.findings();
         catalogue.json(found.filter(move |finding| finding.severity == severity))

@@ -32,7 +32,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let catalogue = Catalogue::load()?;
+    let catalogue = Catalogue::load(output)?;
     let roster = &catalogue.roster;
     let child = AgentId::new(&args.child);
     let parent = Some(AgentId::new(&args.parent)).filter(|parent| parent.as_str() != ROOT);

@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::output::Output;
 
 pub(super) fn run(output: &mut Output) -> Result<ExitCode, CommandError> {
-    let catalogue = Catalogue::load()?;
+    let catalogue = Catalogue::load(output)?;
     let rows: Vec<Row> = rows(&catalogue)?;
     let of = |severity| {
         let files = catalogue.loaded.findings.iter();

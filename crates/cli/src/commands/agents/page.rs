@@ -1,16 +1,13 @@
 //! Text for a screen of 80 columns.
 
+use legation_core::text::shown::visible;
+
 /// Columns a line may have.
 pub(super) const WIDTH: usize = 80;
 
-/// Text from a file without anything that could move the cursor or change the terminal.
+/// Text from a file on one line, with nothing in it that a terminal would obey.
 pub(super) fn tame(text: &str) -> String {
-    let shown = |letter: char| match letter {
-        '\n' | '\t' => ' ',
-        letter if letter.is_control() => '\u{fffd}',
-        letter => letter,
-    };
-    text.chars().map(shown).collect()
+    visible(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
 /// The text in as many lines as it needs, each ended; all but the first begin with `indent`.

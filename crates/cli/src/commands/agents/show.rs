@@ -18,7 +18,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let catalogue = Catalogue::load()?;
+    let catalogue = Catalogue::load(output)?;
     let id = AgentId::new(&args.id);
     let definition = catalogue.roster.resolve(None, &id).map_err(refused)?;
     let file = catalogue.loaded.get(id.as_str());

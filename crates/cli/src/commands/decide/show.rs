@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use legation_core::decision::{Action, DelegationDecision, Source, Subtask};
 use legation_core::task::Task;
+use legation_core::text::shown;
 
 /// Columns of the text.
 const WIDTH: usize = 80;
@@ -37,7 +38,7 @@ fn verdict(task: &Task, decision: &DelegationDecision, text: &mut String) {
         Action::Direct => "DIRECT: do not delegate",
     };
     let title = if task.title.trim().is_empty() { &task.description } else { &task.title };
-    let title = cut(&printable(title), WIDTH - INDENT.len());
+    let title = cut(title, WIDTH - INDENT.len());
     let needed = decision.metadata.thresholds.delegation_score;
     let pattern = serde_json::to_value(decision.suggested_pattern).unwrap_or_default();
     let pattern = pattern.as_str().unwrap_or_default();
@@ -83,7 +84,7 @@ fn parts(subtasks: &[Subtask], decision: &DelegationDecision, text: &mut String)
     let _ = writeln!(text, "\nSubtasks, from {source}");
     let _ = writeln!(text, "{INDENT}    {:<TITLE$}  complexity   time  after", "");
     for (index, subtask) in subtasks.iter().enumerate() {
-        let title = cut(&printable(&subtask.title), TITLE);
+        let title = cut(&subtask.title, TITLE);
         let time = span(subtask.estimated_duration);
         let row = format!(
             "{INDENT}{:>2}  {title:<TITLE$}  {:>10}  {time:>5}  {}",
@@ -135,33 +136,17 @@ fn section<'a>(name: &str, lines: impl Iterator<Item = &'a str>, text: &mut Stri
 
 /// Adds a line behind a lead, broken between words; what follows stands below its start.
 fn push_wrapped(text: &mut String, lead: &str, line: &str) {
-    let indent = lead.chars().count();
-    text.push_str(lead);
-    let mut column = indent;
-    for (index, word) in printable(line).split_whitespace().enumerate() {
-        let wide = word.chars().count();
-        if index > 0 && column + 1 + wide > WIDTH {
-            let _ = write!(text, "\n{:indent$}", "");
-            column = indent;
-        } else if index > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += wide;
-    }
-    text.push('\n');
+    let line = shown::wrap(line, WIDTH, lead.chars().count());
+    let _ = writeln!(text, "{lead}{}", line.trim_start());
 }
 
-/// Words of others may hold control characters; a terminal must not obey them.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
+/// Words of others on one line, with nothing in it that a terminal would obey.
 fn cut(text: &str, room: usize) -> String {
-    let text = text.trim();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let text = shown::visible(&text);
     if text.chars().count() <= room {
-        return text.to_owned();
+        return text.into_owned();
     }
     let kept: String = text.chars().take(room.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())

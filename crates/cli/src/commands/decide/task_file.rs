@@ -1,10 +1,11 @@
 //! Reading the task that a decision is about.
 
 use std::collections::BTreeMap;
-
 use std::path::Path;
 
 use legation_core::task::{NamedSubtask, Task, TaskConfig};
+use legation_core::text::nearest::nearest;
+use legation_core::text::shown;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,8 @@ use crate::output::Output;
 const MAX_BYTES: usize = 16 << 20;
 /// Unknown keys that are told one by one.
 const MAX_WARNINGS: usize = 10;
+/// Characters of an unknown key that are enough to find it.
+const SHOWN_KEY_CHARS: usize = 64;
 
 /// What a task looks like, for those who got it wrong.
 const FORM: &str = "a task is a JSON object such as {\"title\": \"…\", \"description\": \"…\", \
@@ -90,19 +93,21 @@ fn unknown_keys(json: &str, name: &str) -> serde_json::Result<Vec<String>> {
     };
     let subtask =
         [keys_of(&subtask), vec!["dependsOn".to_owned(), "depends_on".to_owned()]].concat();
-    let of_task = unknown(&keys, &keys_of(&Task::default()), "");
+    let task = keys_of(&Task::default());
+    let config = keys_of(&TaskConfig::default());
     let of_config = within.delegation_config.unwrap_or_default();
-    let of_config = unknown(&of_config, &keys_of(&TaskConfig::default()), "delegationConfig.");
     let of_subtasks =
         within.subtasks.iter().flat_map(|keys| unknown(keys, &subtask, "subtasks[]."));
-    let mut all: Vec<String> = of_task.into_iter().chain(of_config).chain(of_subtasks).collect();
-    all.dedup();
+    let mut all: Vec<Unknown<'_>> = unknown(&keys, &task, "").collect();
+    all.extend(unknown(&of_config, &config, "delegationConfig."));
+    all.extend(of_subtasks);
+    all.dedup_by(|one, other| (one.within, one.key) == (other.within, other.key));
     let more = all.len().saturating_sub(MAX_WARNINGS);
-    all.truncate(MAX_WARNINGS);
+    let mut told: Vec<String> = all.iter().take(MAX_WARNINGS).map(Unknown::warning).collect();
     if more > 0 {
-        all.push(format!("and {more} more unknown keys"));
+        told.push(format!("and {more} more unknown keys"));
     }
-    let warnings = all.iter().map(|warning| format!("warning: {name}: {warning}"));
+    let warnings = told.iter().map(|warning| format!("warning: {name}: {warning}"));
     Ok(warnings.collect())
 }
 
@@ -112,41 +117,27 @@ fn keys_of(value: &impl Serialize) -> Vec<String> {
     keys.cloned().collect()
 }
 
-fn unknown(keys: &Keys, known: &[String], within: &str) -> Vec<String> {
+/// A key that means nothing.
+struct Unknown<'a> {
+    within: &'static str,
+    key: &'a str,
+    known: &'a [String],
+}
+
+fn unknown<'a>(
+    keys: &'a Keys,
+    known: &'a [String],
+    within: &'static str,
+) -> impl Iterator<Item = Unknown<'a>> {
     let strange = keys.keys().filter(|key| !known.contains(key));
-    strange
-        .map(|key| {
-            let key: String = key.chars().take(64).collect();
-            let meant = nearest(&key, known);
-            let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-            format!("unknown key `{within}{key}` is ignored{meant}")
-        })
-        .collect()
+    strange.map(move |key| Unknown { within, key, known })
 }
 
-/// The known key that differs in at most two letters, capitals and underscores aside.
-fn nearest<'a>(key: &str, known: &'a [String]) -> Option<&'a str> {
-    let plain = |key: &str| key.replace(['_', '-'], "").to_lowercase();
-    let wanted = plain(key);
-    let distances = known.iter().map(|known| (distance(&wanted, &plain(known)), known.as_str()));
-    let (least, meant) = distances.min()?;
-    (least <= 2 && least < wanted.chars().count()).then_some(meant)
-}
-
-/// Letters to insert, remove or replace to get from one word to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
-    for (index, letter) in from.chars().enumerate() {
-        let mut left = index + 1;
-        let mut corner = index;
-        let mut next = vec![left];
-        for (above, other) in row.iter().skip(1).zip(to.chars()) {
-            let replaced = corner + usize::from(letter != other);
-            left = replaced.min(left + 1).min(above + 1);
-            corner = *above;
-            next.push(left);
-        }
-        row = next;
+impl Unknown<'_> {
+    fn warning(&self) -> String {
+        let key = shown::visible(&shown::clip(self.key, SHOWN_KEY_CHARS)).into_owned();
+        let meant = nearest(self.key, self.known.iter().map(String::as_str));
+        let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+        format!("unknown key `{}{key}` is ignored{meant}", self.within)
     }
-    row.last().copied().unwrap_or(0)
 }

@@ -44,10 +44,10 @@ fn a_root_may_use_every_enabled_agent() {
         user general-purpose: yes
         user sleeper: AGENT_NOT_ALLOWED
           Agent `sleeper` is disabled.
-          enable it with `legation agents enable sleeper`, or name another agent
+          take `disabled` out of the file of `sleeper`, or name another agent
         user data-thief: AGENT_NOT_ALLOWED
           Agent `data-thief` is disabled.
-          enable it with `legation agents enable data-thief`, or name another agent
+          take `data-thief` out of `agents.disabled` in the configuration, or name another agent
         user data-analist: AGENT_NOT_FOUND
           There is no agent `data-analist`.
           did you mean `data-analyst`? `legation agents list` shows them all
@@ -87,7 +87,7 @@ fn below_a_root_it_takes_subagents_that_name_the_child() {
           add `general-purpose` to `subagents.allow` in the file of `coordinator`
         coordinator sleeper: AGENT_NOT_ALLOWED
           Agent `sleeper` is disabled.
-          enable it with `legation agents enable sleeper`, or name another agent
+          take `disabled` out of the file of `sleeper`, or name another agent
         hermit data-analyst: AGENT_NOT_ALLOWED
           Agent `hermit` may not delegate: it has no `subagents` key.
           add `subagents: {allow: [data-analyst]}` to the file of `hermit`

@@ -74,12 +74,12 @@ fn a_list_of_allowed_tools_in_the_configuration_replaces_the_default_one() {
     check(
         &explain(&config("allow="), "a:", "a"),
         &expect![[r#"
-        read         deny  global (not on the list of allowed tools)
-        edit         deny  global (not on the list of allowed tools)
-        shell        deny  global (not on the list of allowed tools)
-        web          deny  global (not on the list of allowed tools)
-        delegate     deny  a (it has no `subagents` to delegate to)
-    "#]],
+            read         deny  global (not on the list of allowed tools)
+            edit         deny  global (not on the list of allowed tools)
+            shell        deny  global (not on the list of allowed tools)
+            web          deny  global (not on the list of allowed tools)
+            delegate     deny  global (not on the list of allowed tools)
+        "#]],
     );
 }
 
@@ -217,6 +217,7 @@ fn a_call_can_only_take_away() {
 fn delegating_follows_subagents_unless_a_rule_speaks_of_it() {
     let agents = "
         free: allow=read -> helper
+        bare: allow= -> helper
         barred: deny=delegate -> helper
         asked: ask=delegate -> helper
         picky: allow=delegate(helper) -> *
@@ -224,7 +225,7 @@ fn delegating_follows_subagents_unless_a_rule_speaks_of_it() {
         helper:
     ";
     let roster = roster(agents, &Config::default());
-    let seen = ["free", "barred", "asked", "picky", "nobody", "helper"].map(|id| {
+    let seen = ["free", "bare", "barred", "asked", "picky", "nobody", "helper"].map(|id| {
         let permissions = roster.permissions(&path(id), None).unwrap();
         let level = |tool: &str| permissions.verdict(tool).level.as_str();
         let levels = [level("delegate"), level("delegate(helper)"), level("d*")];
@@ -232,6 +233,7 @@ fn delegating_follows_subagents_unless_a_rule_speaks_of_it() {
     });
     expect![[r#"
         free: allow allow deny
+        bare: deny deny deny
         barred: deny deny deny
         asked: ask ask deny
         picky: deny allow deny

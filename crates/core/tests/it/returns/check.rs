@@ -22,7 +22,7 @@ const CASES: &str = r#"
 /data="text" => valid
 /errors=- => valid
 /errors=null => valid
-/errors=[{"type":"warning","message":"slow"}] => valid
+/errors=[{"type":"warning","message":"slow","recoverable":true,"recommendation":"r"}] => valid
 /metadata/duration_seconds=1.5 => valid
 /metadata/duration_seconds=0 => valid
 /metadata/duration_seconds=null => valid
@@ -106,15 +106,21 @@ const CASES: &str = r#"
 /status="failed" ; /errors=[{"type":"t","message":" "}] => errors
 /status="failed" ; /errors=[{"type":1,"message":"m"}] => errors
 /status="failed" ; /errors=[{"type":"t","message":["m"]}] => errors
-/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":"yes"}] => errors
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":"yes","recommendation":"r"}] => errors
 /status="failed" ; /errors=[{"type":"t","message":"m","recommendation":1}] => errors
-/status="failed" ; /errors=[{"type":"t","message":"m","code":504}] => errors
+/status="failed" ; /errors=[{"type":"t","message":"m","code":504,"recoverable":true,"recommendation":"r"}] => errors
 /status="failed" ; /errors=[{"type":"t","message":"m"},{"type":"t"}] => errors
 /errors=[{"type":"warning"}] => errors
-/status="failed" ; /errors=[{"type":"t","message":"m"}] => valid
-/status="failed" ; /errors=[{"type":"t","message":"m","code":null,"recoverable":null,"recommendation":null}] => valid
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r"}] => valid
+/status="failed" ; /errors=[{"type":"t","message":"m","code":null,"recoverable":false,"recommendation":""}] => valid
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r"}] => valid
+/status="failed" ; /errors=[{"type":"t","message":"m","recommendation":"r"}] => errors
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":null,"recommendation":"r"}] => errors
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true}] => errors
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":null}] => errors
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":1}] => errors
 /status="partial" ; /errors=[{"type":"t","message":"m","code":"TIMEOUT","recoverable":true,"recommendation":"r"}] => valid
-/status="blocked" ; /errors=[{"type":"t","message":"m","more":1}] => valid
+/status="blocked" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r","more":1}] => valid
 
 /artifacts=["out.txt"] => artifacts
 /artifacts=[null] => artifacts
@@ -147,18 +153,18 @@ const CASES: &str = r#"
 /artifacts/0/path="link" => artifacts
 /artifacts/0/path="x/../link" => artifacts
 /artifacts=[{"type":"report","path":"ok"},{"type":"report","path":"missing"}] => artifacts
-/artifacts/0/path="./src/../out.txt" => valid
+/artifacts/0/path="./src/../out.txt" => artifacts
 /artifacts/0/path="folder/" => valid
 /artifacts/0/path="ordner/ä.md" => valid
 /artifacts/0/summary="About it." => valid
 /artifacts/0/summary=null => valid
 
-/status="partial" ; /errors=[{"type":"t","message":"m"}] ; /artifacts/0/path="missing.txt" => valid
-/status="failed" ; /errors=[{"type":"t","message":"m"}] ; /artifacts/0/path="empty.txt" => valid
-/status="blocked" ; /errors=[{"type":"t","message":"m"}] ; /artifacts/0/path="locked.txt" => valid
-/status="failed" ; /errors=[{"type":"t","message":"m"}] ; /artifacts/0/path="link" => artifacts
-/status="failed" ; /errors=[{"type":"t","message":"m"}] ; /artifacts/0/path="../x" => artifacts
-/status="failed" ; /errors=[{"type":"t","message":"m"}] ; /artifacts/0/path="/x" => artifacts
+/status="partial" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r"}] ; /artifacts/0/path="missing.txt" => valid
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r"}] ; /artifacts/0/path="empty.txt" => valid
+/status="blocked" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r"}] ; /artifacts/0/path="locked.txt" => valid
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r"}] ; /artifacts/0/path="link" => artifacts
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r"}] ; /artifacts/0/path="../x" => artifacts
+/status="failed" ; /errors=[{"type":"t","message":"m","recoverable":true,"recommendation":"r"}] ; /artifacts/0/path="/x" => artifacts
 
 /status="done" ; /metadata={} => required
 /status="done" ; /summary="" ; /metadata/session_id="other" => status
@@ -275,13 +281,13 @@ fn messages_say_what_is_wrong_and_where() {
           errors: `errors` is empty, but the status is not completed
             list at least one error with `type`, `message`, `recoverable` and `recommendation`
         /errors=[{"type":"t","message":"m"},{"type":"t"}]
-          errors: `errors[1].message` is missing
-            an error has `type`, `message`, `code`, `recoverable` and `recommendation`
+          errors: `errors[0].recoverable` is missing
+            an error has `type`, `message`, `recoverable` and `recommendation`; `code` may be left out
         /artifacts=[7]
           artifacts: `artifacts[0]` must be an object, found the number 7
             an artifact has `type`, `path` and maybe `summary`
         /artifacts/0/path="../etc/passwd"
-          artifacts: `artifacts[0].path` "../etc/passwd" leaves the workspace
+          artifacts: `artifacts[0].path` "../etc/passwd" has a `..` step, which could leave the workspace
             give the path of a file or folder inside the workspace, such as `src/lib.rs`
         /artifacts/0/path="a\u001b[31m"
           artifacts: `artifacts[0].path` "a\u{1b}[31m" contains a control character
@@ -309,7 +315,7 @@ fn what_is_not_an_object_fails_the_first_check() {
 fn lengths_are_counted_in_characters_and_limits_are_inclusive() {
     let with = |pointer: &str, value: Value| {
         let mut made = good();
-        made["errors"] = json!([{"type": "t", "message": "m", "code": "c", "recommendation": "r"}]);
+        made["errors"] = json!([{"type": "t", "message": "m", "code": "c", "recoverable": true, "recommendation": "r"}]);
         made["next_steps"] = json!("n");
         made["artifacts"][0]["summary"] = json!("s");
         *made.pointer_mut(pointer).unwrap() = value;
@@ -342,7 +348,9 @@ fn lengths_are_counted_in_characters_and_limits_are_inclusive() {
     for (pointer, max, expected) in lists {
         let entry = match pointer {
             "/artifacts" => json!({"type": "report", "path": "x"}),
-            "/errors" => json!({"type": "t", "message": "m"}),
+            "/errors" => {
+                json!({"type": "t", "message": "m", "recoverable": true, "recommendation": "r"})
+            }
             _ => json!("agent"),
         };
         let list = |entries: usize| with(pointer, vec![entry.clone(); entries].into());
@@ -370,7 +378,7 @@ fn a_valid_return_is_read_whole_and_its_paths_are_normal() {
     let value = json!({
         "status": "partial",
         "summary": "Half.",
-        "artifacts": [{"type": "report", "path": "./a/../b.md", "summary": "s"}],
+        "artifacts": [{"type": "report", "path": "./a//b.md", "summary": "s"}],
         "metadata": {
             "session_id": SESSION, "agent_type": "x", "delegation_depth": 4_294_967_296_u64,
             "delegation_path": ["root", "x"], "duration_seconds": 2,
@@ -385,7 +393,7 @@ fn a_valid_return_is_read_whole_and_its_paths_are_normal() {
         summary: "Half.".to_owned(),
         artifacts: vec![Artifact {
             kind: "report".to_owned(),
-            path: "b.md".to_owned(),
+            path: "a/b.md".to_owned(),
             summary: Some("s".to_owned()),
         }],
         metadata: Metadata {

@@ -136,8 +136,12 @@ fn every_end_without_a_return_has_a_valid_one_made_for_it() {
         Failed [1] The agent was ended by a signal and made no return | execution UNKNOWN_ERROR: The agent was ended by a signal and made no return | Read the raw output that was kept, then retry.
         Failed [0] The agent could not be started | not_started TOOL_UNAVAILABLE: `codex` is not installed | 
         Failed [1] The agent could not be started | not_started TOOL_UNAVAILABLE: `codex` is not installed | 
-        Failed [0] The agent could not be started | not_started WORKSPACE_FAILED: x… | 
-        Failed [1] The agent could not be started | not_started WORKSPACE_FAILED: x… | 
+        Failed [0] Failed to create child worktree for delegation.
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | not_started WORKSPACE_FAILED: Failed to create child worktree for delegation.
+        x… | 
+        Failed [1] Failed to create child worktree for delegation.
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | not_started WORKSPACE_FAILED: Failed to create child worktree for delegation.
+        x… | 
     "#]].assert_eq(&told);
 }
 

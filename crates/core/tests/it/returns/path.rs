@@ -57,8 +57,8 @@ fn a_path_has_one_form_or_a_reason_why_not() {
         "a//b.txt" → "a/b.txt"
         "a/b/" → "a/b"
         "a/./b" → "a/b"
-        "a/../b" → "b"
-        "a/b/../../c" → "c"
+        "a/../b" has a `..` step, which could leave the workspace
+        "a/b/../../c" has a `..` step, which could leave the workspace
         ".hidden" → ".hidden"
         "..." → "..."
         "..a" → "..a"
@@ -71,11 +71,11 @@ fn a_path_has_one_form_or_a_reason_why_not() {
         "  " is empty
         "." names the workspace itself; name a file or folder in it
         "./" names the workspace itself; name a file or folder in it
-        "a/.." names the workspace itself; name a file or folder in it
-        ".." leaves the workspace
-        "../x" leaves the workspace
-        "a/../../x" leaves the workspace
-        "a/../../workspace/x" leaves the workspace
+        "a/.." has a `..` step, which could leave the workspace
+        ".." has a `..` step, which could leave the workspace
+        "../x" has a `..` step, which could leave the workspace
+        "a/../../x" has a `..` step, which could leave the workspace
+        "a/../../workspace/x" has a `..` step, which could leave the workspace
         "/" is absolute; paths are relative to the workspace
         "/etc/passwd" is absolute; paths are relative to the workspace
         "//host/share" is absolute; paths are relative to the workspace

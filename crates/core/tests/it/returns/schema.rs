@@ -76,7 +76,8 @@ fn data_is_needed_only_if_completed() {
             make `data` match the JSON Schema in the brief"#]]
     .assert_eq(&outcome(schema, &value));
     value["status"] = json!("failed");
-    value["errors"] = json!([{"type": "t", "message": "m"}]);
+    value["errors"] =
+        json!([{"type": "t", "message": "m", "recoverable": true, "recommendation": ""}]);
     assert_eq!(outcome(schema, &value), "valid");
     value["data"] = json!(1);
     assert!(outcome(schema, &value).starts_with("schema: "));

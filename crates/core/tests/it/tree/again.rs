@@ -187,7 +187,8 @@ fn what_could_not_be_started_is_named() {
     let why = "git worktree add failed: disk full".to_owned();
     let said = Said::NotStarted { code: Code::WorkspaceFailed, why };
     story.start("a").so_far().returns("a", Answer::said(said)).events(expect![[r#"
-        a#1 ended failed: The agent could not be started
+        a#1 ended failed: Failed to create child worktree for delegation.
+        git worktree add failed: disk full
         a is failed
         del-1 ended failed
     "#]]);
@@ -196,7 +197,7 @@ fn what_could_not_be_started_is_named() {
         [
           {
             "type": "not_started",
-            "message": "git worktree add failed: disk full",
+            "message": "Failed to create child worktree for delegation.\ngit worktree add failed: disk full",
             "code": "WORKSPACE_FAILED",
             "recoverable": false,
             "recommendation": ""

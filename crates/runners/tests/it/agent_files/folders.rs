@@ -39,6 +39,9 @@ fn the_project_wins_over_the_home_and_our_own_folder_over_the_vendors() {
         ("h/.legation/agents/f.md", "home, ours"),
         ("h/.claude/agents/b.md", "home, Claude"),
         ("h/.config/opencode/agents/g.md", "home, OpenCode"),
+        ("h/.opencode/agents/g.md", "home, OpenCode, the other folder"),
+        ("h/.opencode/agents/j.md", "home, OpenCode, the other folder"),
+        ("h/.opencode/agent/k.md", "home, OpenCode, the other folder"),
         ("h/.gemini/agents/h.MD", "home, Gemini"),
     ] {
         write(&root, path, &agent(description));
@@ -57,9 +60,12 @@ fn the_project_wins_over_the_home_and_our_own_folder_over_the_vendors() {
         i ~/p/.codex/agents/i.toml project, Codex
         f ~/h/.legation/agents/f.md home, ours
         g ~/h/.config/opencode/agents/g.md home, OpenCode
+        j ~/h/.opencode/agents/j.md home, OpenCode, the other folder
+        k ~/h/.opencode/agent/k.md home, OpenCode, the other folder
         h ~/h/.gemini/agents/h.MD home, Gemini
         note ~/p/.claude/agents/a.md `a` is already defined in ~/p/.legation/agents/a.md; this file is not used (give it another id if both are wanted)
         note ~/h/.claude/agents/b.md `b` is already defined in ~/p/.claude/agents/b.md; this file is not used (give it another id if both are wanted)
+        note ~/h/.opencode/agents/g.md `g` is already defined in ~/h/.config/opencode/agents/g.md; this file is not used (give it another id if both are wanted)
     "#]].assert_eq(&told(&root, &load(&project, Some(&home))));
 }
 

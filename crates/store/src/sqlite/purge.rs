@@ -1,0 +1,72 @@
+//! Forgetting trees. A forgotten tree is gone from every query at once, and leaves
+//! the file in steps that are too small to keep anybody waiting.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::writer::Failure;
+use crate::error::Error;
+
+/// How many trees are hidden in one step.
+const TREES: i64 = 64;
+/// How many events are removed in one step.
+const EVENTS: usize = 1000;
+
+/// Hides a tree that has ended.
+pub(super) fn forget(connection: &Connection, tree: &str) -> Result<bool, Failure> {
+    let found = "SELECT no, ended_at FROM trees WHERE id = ?1";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found = connection.prepare_cached(found)?.query_row([tree], row).optional()?;
+    let found: Option<(i64, Option<i64>)> = found;
+    match found {
+        None => Ok(false),
+        Some((_, None)) => Err(Failure::Refused(Error::still_open(tree))),
+        Some((no, Some(_))) => {
+            hide(connection, no)?;
+            Ok(true)
+        }
+    }
+}
+
+/// Hides some of the trees that ended before a time.
+pub(super) fn forget_before(connection: &Connection, time: i64) -> Result<u64, Failure> {
+    let old = "SELECT no FROM trees \
+        WHERE ended_at IS NOT NULL AND id IS NOT NULL AND ended_at < ?1 LIMIT ?2";
+    let mut old = connection.prepare_cached(old)?;
+    let trees: Vec<i64> =
+        old.query_map([time, TREES], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut count = 0;
+    for no in trees {
+        hide(connection, no)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Removes some events of a hidden tree, and the tree with the last of them.
+pub(super) fn sweep(connection: &Connection) -> Result<bool, Failure> {
+    let hidden = "SELECT no FROM trees WHERE id IS NULL LIMIT 1";
+    let hidden = connection.prepare_cached(hidden)?.query_row([], |row| row.get(0)).optional()?;
+    let hidden: Option<i64> = hidden;
+    let Some(no) = hidden else { return Ok(false) };
+    let some = "DELETE FROM events WHERE position IN \
+        (SELECT position FROM events WHERE tree = ?1 LIMIT ?2)";
+    let limit = i64::try_from(EVENTS).unwrap_or(i64::MAX);
+    let removed = connection.prepare_cached(some)?.execute([no, limit])?;
+    if removed < EVENTS {
+        connection.prepare_cached("DELETE FROM trees WHERE no = ?1")?.execute([no])?;
+    }
+    Ok(true)
+}
+
+fn hide(connection: &Connection, no: i64) -> Result<(), Failure> {
+    let rows = [
+        "DELETE FROM delegations WHERE tree = ?1",
+        "DELETE FROM keys WHERE tree = ?1",
+        "DELETE FROM tokens WHERE tree = ?1",
+        "UPDATE trees SET id = NULL WHERE no = ?1",
+    ];
+    for row in rows {
+        connection.prepare_cached(row)?.execute([no])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! The questions that are answered from the tables. Each uses an index, so that
+//! what has ended costs those that go on nothing.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::record::{
+    Delegation, Entry, Holder, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage,
+};
+
+/// By how many bits a time is shifted to get its span in the table of counts.
+const SPAN_BITS: u32 = 22;
+
+const READ: &str = "SELECT position, seq, event FROM events \
+    WHERE tree = (SELECT no FROM trees WHERE id = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
+const READ_ALL: &str = "SELECT e.position, e.seq, e.event, t.id \
+    FROM events e CROSS JOIN trees t ON t.no = e.tree \
+    WHERE e.position > ?1 AND t.id IS NOT NULL ORDER BY e.position LIMIT ?2";
+const OPEN: &str = "SELECT id FROM trees \
+    WHERE ended_at IS NULL AND id IS NOT NULL AND id > ?1 ORDER BY id LIMIT ?2";
+const KEY: &str = "SELECT delegation FROM keys WHERE scope = ?1 AND key = ?2";
+const TOKEN: &str = "SELECT t.id, k.attempt FROM tokens k JOIN trees t ON t.no = k.tree \
+    WHERE k.hash = ?1";
+
+/// The columns of a delegation, with the rest of the question.
+macro_rules! delegations {
+    ($rest:literal) => {
+        concat!(
+            "SELECT d.id, t.id, d.parent, d.task_id, d.title, d.pattern, d.status, ",
+            "d.accepted_at, d.started_at, d.ended_at, d.tokens_used, d.cost_nanos ",
+            "FROM delegations d CROSS JOIN trees t ON t.no = d.tree WHERE ",
+            $rest
+        )
+    };
+}
+
+const DELEGATION: &str = delegations!("d.id = ?1");
+const ACTIVE: &str =
+    delegations!("d.ended_at IS NULL ORDER BY d.accepted_at DESC, d.id DESC LIMIT ?1 OFFSET ?2");
+const PAST: &str = delegations!(
+    "d.ended_at IS NOT NULL AND d.ended_at >= ?3 \
+     ORDER BY d.ended_at DESC, d.id DESC LIMIT ?1 OFFSET ?2"
+);
+const PAST_OF_STATUS: &str = delegations!(
+    "d.ended_at IS NOT NULL AND d.ended_at >= ?3 AND d.status = ?4 \
+     ORDER BY d.ended_at DESC, d.id DESC LIMIT ?1 OFFSET ?2"
+);
+// Whole spans are summed up, and only the first, which is cut, is counted.
+const TOTAL: &str = "SELECT \
+    (SELECT coalesce(sum(total), 0) FROM ended_counts WHERE span > ?2) + \
+    (SELECT count(*) FROM delegations \
+     WHERE ended_at IS NOT NULL AND ended_at BETWEEN ?1 AND ?3)";
+const TOTAL_OF_STATUS: &str = "SELECT \
+    (SELECT coalesce(sum(total), 0) FROM ended_counts WHERE span > ?2 AND status = ?4) + \
+    (SELECT count(*) FROM delegations \
+     WHERE ended_at IS NOT NULL AND ended_at BETWEEN ?1 AND ?3 AND status = ?4)";
+
+/// Every question, with a name for people.
+pub(super) const QUESTIONS: &[(&str, &str)] = &[
+    ("events of a tree", READ),
+    ("events of all trees", READ_ALL),
+    ("open trees", OPEN),
+    ("one delegation", DELEGATION),
+    ("active delegations", ACTIVE),
+    ("history", PAST),
+    ("history of a status", PAST_OF_STATUS),
+    ("total", TOTAL),
+    ("total of a status", TOTAL_OF_STATUS),
+    ("delegation of a key", KEY),
+    ("holder of a token", TOKEN),
+];
+
+/// Events of a tree.
+pub(super) fn read(
+    connection: &Connection,
+    tree: &str,
+    after: u64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Entry>> {
+    let mut statement = connection.prepare_cached(READ)?;
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![tree, after, at_most(limit, MAX_READ)])?;
+    let (mut entries, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let entry = entry(row)?;
+        bytes += entry.event.len();
+        if bytes > MAX_READ_BYTES && !entries.is_empty() {
+            break;
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+/// Events of all trees.
+pub(super) fn read_all(
+    connection: &Connection,
+    after: u64,
+    limit: usize,
+) -> rusqlite::Result<Vec<(String, Entry)>> {
+    let mut statement = connection.prepare_cached(READ_ALL)?;
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut rows = statement.query([after, at_most(limit, MAX_READ)])?;
+    let (mut entries, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let entry = entry(row)?;
+        bytes += entry.event.len();
+        if bytes > MAX_READ_BYTES && !entries.is_empty() {
+            break;
+        }
+        entries.push((row.get(3)?, entry));
+    }
+    Ok(entries)
+}
+
+/// Ids of trees that have not ended.
+pub(super) fn open_trees(
+    connection: &Connection,
+    after: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(OPEN)?;
+    statement.query_map(params![after, at_most(limit, MAX_PAGE)], |row| row.get(0))?.collect()
+}
+
+/// One delegation.
+pub(super) fn delegation(
+    connection: &Connection,
+    id: &str,
+) -> rusqlite::Result<Option<Delegation>> {
+    connection.prepare_cached(DELEGATION)?.query_row([id], delegation_of).optional()
+}
+
+/// Delegations that have not ended.
+pub(super) fn active(connection: &Connection, page: Page) -> rusqlite::Result<Vec<Delegation>> {
+    let mut statement = connection.prepare_cached(ACTIVE)?;
+    let page = [at_most(page.limit, MAX_PAGE), at_most(page.skip, usize::MAX)];
+    statement.query_map(page, delegation_of)?.collect()
+}
+
+/// Delegations that have ended, and how many there are in all, at one moment.
+pub(super) fn history(connection: &Connection, past: &Past) -> rusqlite::Result<PastPage> {
+    let moment = connection.unchecked_transaction()?;
+    let since = past.since.unwrap_or(i64::MIN);
+    let span = since >> SPAN_BITS;
+    let span_end = since | ((1 << SPAN_BITS) - 1);
+    let limit = at_most(past.page.limit, MAX_PAGE);
+    let skip = at_most(past.page.skip, usize::MAX);
+    let (delegations, total): (rusqlite::Result<Vec<Delegation>>, i64) = match &past.status {
+        None => (
+            moment.prepare_cached(PAST)?.query_map([limit, skip, since], delegation_of)?.collect(),
+            moment.prepare_cached(TOTAL)?.query_row([since, span, span_end], |row| row.get(0))?,
+        ),
+        Some(status) => (
+            moment
+                .prepare_cached(PAST_OF_STATUS)?
+                .query_map(params![limit, skip, since, status], delegation_of)?
+                .collect(),
+            moment
+                .prepare_cached(TOTAL_OF_STATUS)?
+                .query_row(params![since, span, span_end, status], |row| row.get(0))?,
+        ),
+    };
+    Ok(PastPage { delegations: delegations?, total: total.unsigned_abs() })
+}
+
+/// The delegation that a key stands for.
+pub(super) fn delegation_of_key(
+    connection: &Connection,
+    scope: &str,
+    key: &str,
+) -> rusqlite::Result<Option<String>> {
+    connection.prepare_cached(KEY)?.query_row([scope, key], |row| row.get(0)).optional()
+}
+
+/// Whose token it is.
+pub(super) fn holder_of_token(
+    connection: &Connection,
+    hash: &str,
+) -> rusqlite::Result<Option<Holder>> {
+    let holder = |row: &Row<'_>| Ok(Holder { tree: row.get(0)?, attempt: row.get(1)? });
+    connection.prepare_cached(TOKEN)?.query_row([hash], holder).optional()
+}
+
+fn at_most(wanted: usize, limit: usize) -> i64 {
+    i64::try_from(wanted.min(limit)).unwrap_or(i64::MAX)
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let (position, seq): (i64, i64) = (row.get(0)?, row.get(1)?);
+    Ok(Entry { position: position.unsigned_abs(), seq: seq.unsigned_abs(), event: row.get(2)? })
+}
+
+fn delegation_of(row: &Row<'_>) -> rusqlite::Result<Delegation> {
+    Ok(Delegation {
+        id: row.get(0)?,
+        tree: row.get(1)?,
+        parent: row.get(2)?,
+        task_id: row.get(3)?,
+        title: row.get(4)?,
+        pattern: row.get(5)?,
+        status: row.get(6)?,
+        accepted_at: row.get(7)?,
+        started_at: row.get(8)?,
+        ended_at: row.get(9)?,
+        tokens_used: row.get(10)?,
+        cost_nanos: row.get(11)?,
+    })
+}
