@@ -7,6 +7,7 @@
 //! about the world come in with the question.
 
 pub mod agent;
+pub mod call;
 pub mod code;
 pub mod config;
 pub mod decision;

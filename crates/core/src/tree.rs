@@ -6,6 +6,7 @@
 //! one log and one budget.
 
 pub mod bounds;
+pub mod brief;
 pub mod command;
 pub mod effect;
 pub mod event;

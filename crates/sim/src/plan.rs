@@ -136,6 +136,7 @@ pub(crate) fn delegate(rng: &mut Rng, n: u64, caller: Caller, settings: &Setting
             cost: one_in(rng, 3).then(|| usd(rng, 30_000)),
             timeout_ms: one_in(rng, 8).then(|| rng.u64(1..600_000)),
         },
+        include_dirty: false,
         waits: rng.u32(0..4) > 0,
         idempotency_key: one_in(rng, 8).then(|| format!("key-{}", rng.u32(0..4))),
     }

@@ -73,6 +73,7 @@ impl Grown {
             aggregate: Aggregate::Vote,
             subtasks: (0..subtasks).map(target).collect(),
             call: CallLimits::default(),
+            include_dirty: false,
             waits: true,
             idempotency_key: None,
         })));

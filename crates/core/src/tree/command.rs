@@ -152,6 +152,8 @@ pub struct Delegate {
     pub subtasks: Vec<Target>,
     /// What the caller allows for this call.
     pub call: CallLimits,
+    /// Whether the caller's uncommitted files come along.
+    pub include_dirty: bool,
     /// Whether the caller waits for the answer, and gives its slot back meanwhile.
     pub waits: bool,
     /// The same key gives the same delegation.

@@ -45,6 +45,8 @@ pub struct State {
     pub ledger: Ledger,
     /// Subtasks and repeated attempts so far: what the tree's count bounds.
     pub count: u64,
+    /// Slots its attempts hold, all delegations together.
+    pub slots: u32,
     pub(super) by_delegation: FxHashMap<DelegationId, DelegationNo>,
     pub(super) by_attempt: FxHashMap<AttemptId, AttemptNo>,
     pub(super) by_call: FxHashMap<(Option<AttemptNo>, Arc<str>), DelegationNo>,

@@ -202,6 +202,7 @@ impl Request<'_> {
             cap: (call.tokens.is_some() || call.cost.is_some()).then_some(most),
             timeout_ms: self.limits.delegation_timeout.max(longest),
             subtasks,
+            include_dirty: command.include_dirty,
             waits: command.waits && self.parent.is_some(),
             idempotency_key: command.idempotency_key.clone(),
             call_key,

@@ -77,6 +77,9 @@ pub struct Accepted {
     pub subtasks: Vec<NewSubtask>,
     /// How many of them the caller asked for.
     pub asked: u32,
+    /// Whether the caller's uncommitted files come along.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub include_dirty: bool,
     /// Whether the caller waits, and gives its slot back meanwhile.
     pub waits: bool,
     /// The caller's key for asking twice.

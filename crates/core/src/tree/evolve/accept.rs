@@ -72,6 +72,7 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
         cap: accepted.cap,
         used: Amount::ZERO,
         timeout_ms: accepted.timeout_ms,
+        include_dirty: accepted.include_dirty,
         waits: accepted.waits,
         accepted_at: at,
         started_at: None,

@@ -91,6 +91,7 @@ fn move_slot(state: &mut State, no: AttemptNo, take: bool) {
     attempt.slot = take;
     let delegation = state.delegation_of(no);
     let shift = |count: &mut u32| *count = if take { *count + 1 } else { count.saturating_sub(1) };
+    shift(&mut state.slots);
     shift(&mut state.delegations[delegation].slots);
     if let Some(parent) = state.delegations[delegation].parent {
         shift(&mut state.attempts[parent].child_slots);

@@ -51,6 +51,8 @@ pub struct Delegation {
     pub used: Amount,
     /// Milliseconds it may take, from its first start.
     pub timeout_ms: u64,
+    /// Whether the caller's uncommitted files come along.
+    pub include_dirty: bool,
     /// Whether the caller waits for it.
     pub waits: bool,
     /// When it was accepted.

@@ -170,6 +170,7 @@ fn accepted() -> Accepted {
         timeout_ms: 4_200_000,
         subtasks: vec![proposer()],
         asked: 2,
+        include_dirty: false,
         waits: false,
         idempotency_key: Some("key-1".to_owned()),
         call_key: "call\u{0}00ff".into(),

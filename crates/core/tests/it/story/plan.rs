@@ -73,6 +73,7 @@ impl Plan {
             aggregate: Aggregate::Vote,
             subtasks: parts.split_whitespace().map(part).collect(),
             call: CallLimits::default(),
+            include_dirty: false,
             waits: true,
             idempotency_key: None,
         })

@@ -1,0 +1,285 @@
+//! The brief: everything an attempt is told.
+//!
+//! It may take at most a quarter of what the attempt may spend. What does not fit
+//! is left out by rule, the least needed first, and the receipt says what. The
+//! task itself is never shortened. Words of other agents are data.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::arena::{AttemptNo, SubtaskNo};
+use super::bounds::{self, Remaining};
+use super::event::{Caller, Outcome, Role};
+use super::state::State;
+use super::view::Stamp;
+use crate::agent::ContextMode;
+use crate::ids::{AgentId, DelegationId, SessionId, SubtaskId, TaskId};
+use crate::returns::{self, Artifact, Metadata, ReturnError, neutralise};
+use crate::time::Now;
+
+/// The part of an attempt's tokens that its brief may take.
+const SHARE: u64 = 4;
+/// Characters that make about one token.
+const CHARS_PER_TOKEN: u64 = 4;
+/// Earlier results that are told at most; of more, the last ones.
+const MAX_RESULTS: usize = 50;
+
+/// Everything an attempt is told.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Brief {
+    /// What it is called in its return.
+    pub session_id: SessionId,
+    /// The delegation it works for.
+    pub delegation_id: DelegationId,
+    /// Its subtask.
+    pub subtask_id: SubtaskId,
+    /// How deep it stands.
+    pub delegation_depth: u32,
+    /// The agents above it, and itself.
+    pub delegation_path: Vec<AgentId>,
+    /// Seconds it may take.
+    pub timeout: u64,
+    /// When its time is up.
+    pub deadline: Stamp,
+    /// Who asked.
+    pub caller: AgentId,
+    /// What it is part of.
+    pub task_context: TaskContext,
+    /// What is to be done.
+    pub task: String,
+    /// The part it plays.
+    pub role: Role,
+    /// The round of its pattern; 0 outside rounds.
+    pub round: u32,
+    /// The instructions of its agent's file.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub instructions: String,
+    /// What it is handed beside the task.
+    pub context: Context,
+    /// What may still be asked for.
+    pub remaining: Option<Remaining>,
+    /// The form of the return.
+    pub return_format: String,
+    /// What was left out to fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<&'static str>,
+}
+
+/// The delegation's own task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TaskContext {
+    /// Its id.
+    pub task_id: TaskId,
+    /// In a line.
+    pub title: String,
+    /// In full.
+    pub description: String,
+    /// How its subtasks are run.
+    pub pattern: crate::config::Pattern,
+    /// Files the subtask means to change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+}
+
+/// What an attempt is handed beside its task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Context {
+    /// How much of it was asked for.
+    pub mode: ContextMode,
+    /// What came of the work it builds on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<Earlier>,
+    /// What it has to do without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<SubtaskId>,
+    /// How the attempt before this one ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Previous>,
+    /// What somebody wants it to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Work that was done before.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Earlier {
+    /// The subtask.
+    pub subtask: SubtaskId,
+    /// Who did it.
+    pub agent: AgentId,
+    /// The part it played.
+    pub role: Role,
+    /// The round.
+    pub round: u32,
+    /// How it ended.
+    pub status: &'static str,
+    /// What it says.
+    pub summary: String,
+    /// Its structured answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// What it made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<Artifact>,
+}
+
+/// The attempt before.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Previous {
+    /// What it said.
+    pub summary: String,
+    /// What went wrong.
+    pub errors: Vec<ReturnError>,
+}
+
+/// What the agent's file adds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner<'a> {
+    /// The system prompt.
+    pub prompt: &'a str,
+    /// A JSON Schema of `data` in the return.
+    pub schema: Option<&'a Value>,
+}
+
+/// What an attempt is told.
+pub fn brief(
+    state: &State,
+    no: AttemptNo,
+    manner: Manner<'_>,
+    (now, free_slots): (Now, u32),
+) -> Brief {
+    let attempt = &state.attempts[no];
+    let subtask = &state.subtasks[attempt.subtask];
+    let delegation = &state.delegations[subtask.delegation];
+    let metadata = Metadata {
+        session_id: attempt.session.clone(),
+        agent_type: attempt.agent.clone(),
+        delegation_depth: attempt.depth,
+        delegation_path: attempt.path.to_vec(),
+        duration_seconds: None,
+    };
+    let caller = Caller::Attempt(attempt.id.clone());
+    let mut brief = Brief {
+        session_id: attempt.session.clone(),
+        delegation_id: delegation.id.clone(),
+        subtask_id: subtask.id.clone(),
+        delegation_depth: attempt.depth,
+        delegation_path: attempt.path.to_vec(),
+        timeout: attempt.allowed_ms.div_ceil(1000),
+        deadline: Stamp(attempt.deadline),
+        caller: attempt.path.iter().rev().nth(1).unwrap_or(&attempt.agent).clone(),
+        task_context: TaskContext {
+            task_id: delegation.task_id.clone(),
+            title: delegation.title.clone(),
+            description: delegation.task.to_string(),
+            pattern: delegation.pattern,
+            files: subtask.files.clone(),
+        },
+        task: subtask.task.to_string(),
+        role: subtask.role,
+        round: subtask.round,
+        instructions: manner.prompt.trim().to_owned(),
+        context: Context {
+            mode: subtask.habits.context,
+            results: results(state, attempt.subtask),
+            missing: missing(state, attempt.subtask),
+            previous: previous(state, no),
+            note: subtask.note.as_deref().map(|note| neutralise(note).into()),
+        },
+        remaining: bounds::remaining(state, &caller, now, free_slots),
+        return_format: returns::instruction(&metadata, manner.schema),
+        cut: Vec::new(),
+    };
+    shorten(&mut brief, state.ledger.left(subtask.account).tokens);
+    brief
+}
+
+/// Everything the subtask builds on, in the order it came to be.
+fn before(state: &State, of: SubtaskNo) -> Vec<SubtaskNo> {
+    let mut found = std::collections::BTreeSet::new();
+    let mut next = vec![of];
+    while let Some(no) = next.pop() {
+        for &need in &state.subtasks[no].needs {
+            if found.insert(need) {
+                next.push(need);
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn results(state: &State, of: SubtaskNo) -> Vec<Earlier> {
+    let direct = &state.subtasks[of].needs;
+    let before = before(state, of);
+    let skip = before.len().saturating_sub(MAX_RESULTS);
+    let told = before.into_iter().skip(skip).filter_map(|no| {
+        let subtask = &state.subtasks[no];
+        let end = state.attempts[*subtask.attempts.last()?].end.as_deref()?;
+        Some(Earlier {
+            subtask: subtask.id.clone(),
+            agent: subtask.agent.clone(),
+            role: subtask.role,
+            round: subtask.round,
+            status: state.status(no),
+            summary: neutralise(&end.answer.summary).into(),
+            data: end.answer.data.clone().filter(|_| direct.contains(&no)).map(harmless),
+            artifacts: end.answer.artifacts.clone(),
+        })
+    });
+    told.collect()
+}
+
+/// Data of another agent, with its texts as data.
+fn harmless(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(neutralise(&text).into()),
+        Value::Array(list) => Value::Array(list.into_iter().map(harmless).collect()),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, value)| (key, harmless(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+fn missing(state: &State, of: SubtaskNo) -> Vec<SubtaskId> {
+    let needs = state.subtasks[of].needs.iter().map(|no| &state.subtasks[*no]);
+    let skipped = needs.filter(|need| need.outcome() == Some(Outcome::Skipped));
+    skipped.map(|need| need.id.clone()).collect()
+}
+
+fn previous(state: &State, no: AttemptNo) -> Option<Previous> {
+    let attempts = &state.subtasks[state.attempts[no].subtask].attempts;
+    let before = attempts.iter().rev().skip_while(|other| **other != no).nth(1)?;
+    let end = state.attempts[*before].end.as_deref()?;
+    Some(Previous {
+        summary: neutralise(&end.answer.summary).into(),
+        errors: end.answer.errors.clone(),
+    })
+}
+
+/// Leaves out what is least needed until the rest fits.
+fn shorten(brief: &mut Brief, tokens: u64) {
+    let most = (tokens / SHARE).saturating_mul(CHARS_PER_TOKEN);
+    type Cut = (&'static str, fn(&mut Brief));
+    let cuts: [Cut; 4] = [
+        ("data of earlier results", |brief| {
+            brief.context.results.iter_mut().for_each(|result| result.data = None);
+        }),
+        ("artifacts of earlier results", |brief| {
+            brief.context.results.iter_mut().for_each(|result| result.artifacts.clear());
+        }),
+        ("earlier results", |brief| brief.context.results.clear()),
+        ("the whole task's description", |brief| brief.task_context.description.clear()),
+    ];
+    for (what, cut) in cuts {
+        let chars = serde_json::to_string(&brief).map_or(0, |text| text.chars().count());
+        if chars as u64 <= most {
+            return;
+        }
+        let before = brief.clone();
+        cut(brief);
+        if *brief != before {
+            brief.cut.push(what);
+        }
+    }
+}

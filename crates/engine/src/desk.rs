@@ -1,0 +1,263 @@
+//! One tree's work, without waiting for anything.
+//!
+//! The desk decides a batch of mail on the state as it will be, and keeps what
+//! follows to itself until the journal has it: nobody is answered, told or sent
+//! to work before. If the journal fails, the desk is thrown away and the tree is
+//! read again. So the order is kept: appended, then seen, then acted upon.
+
+mod acts;
+mod settle;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use legation_core::ids::DelegationId;
+use legation_core::time::Now;
+use legation_core::tree::bounds;
+use legation_core::tree::command::Delegate;
+use legation_core::tree::event::Caller;
+use legation_core::tree::{Command, DelegationNo, Effect, Event, Rejection, State, decide, evolve};
+use legation_core::tree::view;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::mail::{Accepted, Answer, Failure, Mail};
+use crate::slots::{Bell, Slots};
+use crate::world::{Act, World};
+
+/// One tree's work.
+pub(crate) struct Desk<W> {
+    pub(crate) tree: DelegationId,
+    pub(crate) state: State,
+    pub(crate) world: Arc<W>,
+    slots: Arc<Slots>,
+    pub(crate) bell: Arc<Bell>,
+    /// Slots of the engine that this tree holds.
+    held: u32,
+    /// When something is due by itself.
+    pub(crate) wake: Option<Now>,
+    /// What was begun and is still owed.
+    under_way: BTreeSet<Effect>,
+    /// Delegations whose result is being brought, or was brought, to who asked.
+    brought: BTreeMap<DelegationNo, bool>,
+    /// What has to be looked for after the engine came back.
+    lost_sight: Vec<Act>,
+    awaited: Vec<(DelegationId, oneshot::Sender<Answer>)>,
+}
+
+/// What a batch of mail came to.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) events: Vec<Event>,
+    replies: Vec<Reply>,
+}
+
+enum Reply {
+    Wish(oneshot::Sender<Result<(), Failure>>, Result<(), Failure>),
+    Delegate(oneshot::Sender<Result<Accepted, Failure>>, Result<Accepted, Failure>),
+}
+
+impl Batch {
+    /// Tells everybody that what they asked for is recorded.
+    pub(crate) fn confirm(self) {
+        for reply in self.replies {
+            // Whoever has gone away does not want to know.
+            match reply {
+                Reply::Wish(sender, answer) => drop(sender.send(answer)),
+                Reply::Delegate(sender, answer) => drop(sender.send(answer)),
+            }
+        }
+    }
+
+    /// Tells everybody that it could not be recorded.
+    pub(crate) fn fail(self, error: &legation_store::Error) {
+        for reply in self.replies {
+            let failure = Failure::Journal(error.clone());
+            match reply {
+                Reply::Wish(sender, answer) => drop(sender.send(answer.and(Err(failure)))),
+                Reply::Delegate(sender, answer) => drop(sender.send(answer.and(Err(failure)))),
+            }
+        }
+    }
+}
+
+impl<W: World> Desk<W> {
+    pub(crate) fn new(
+        tree: DelegationId,
+        state: State,
+        world: Arc<W>,
+        slots: Arc<Slots>,
+    ) -> Self {
+        let held = state.slots;
+        slots.hold(held);
+        Self {
+            tree,
+            state,
+            world,
+            slots,
+            bell: Arc::default(),
+            held,
+            wake: None,
+            under_way: BTreeSet::new(),
+            brought: BTreeMap::new(),
+            lost_sight: Vec::new(),
+            awaited: Vec::new(),
+        }
+    }
+
+    /// Decides a batch of mail and everything that follows from it.
+    pub(crate) fn take(&mut self, mails: Vec<Mail>) -> Batch {
+        let now = self.world.now();
+        let mut batch = Batch::default();
+        for mail in mails {
+            self.take_one(mail, now, &mut batch);
+        }
+        self.settle(now, &mut batch.events);
+        batch
+    }
+
+    fn take_one(&mut self, mail: Mail, now: Now, batch: &mut Batch) {
+        match mail {
+            // Whoever reports is not waiting; what came too late is dropped.
+            Mail::Report(command) => drop(self.decide(&command, now, &mut batch.events)),
+            Mail::Wish(command, reply) => {
+                let answer = self.decide(&command, now, &mut batch.events);
+                let answer = match answer {
+                    Ok(()) | Err(Rejection::Stale) => Ok(()),
+                    Err(rejection) => Err(Failure::Rejected(rejection)),
+                };
+                batch.replies.push(Reply::Wish(reply, answer));
+            }
+            Mail::Delegate(delegate, reply) => {
+                let answer = self.delegate(*delegate, now, &mut batch.events);
+                batch.replies.push(Reply::Delegate(reply, answer));
+            }
+            Mail::Await(delegation, reply) => self.awaited.push((delegation, reply)),
+            Mail::Look(look) => (look.0)(&self.state),
+            // The actor answers these itself.
+            Mail::Follow(_) => {}
+            Mail::Recover { serving } => self.recover(serving, now, &mut batch.events),
+            Mail::Brought { delegation } => {
+                if let Some(no) = self.state.find(&delegation) {
+                    self.brought.insert(no, true);
+                }
+            }
+        }
+    }
+
+    fn delegate(
+        &mut self,
+        delegate: Delegate,
+        now: Now,
+        events: &mut Vec<Event>,
+    ) -> Result<Accepted, Failure> {
+        let (id, detached) = (delegate.id.clone(), !delegate.waits);
+        let caller = delegate.caller.clone();
+        match self.decide(&Command::Delegate(Box::new(delegate)), now, events) {
+            Ok(()) => Ok(Accepted { id, again: false }),
+            Err(Rejection::Same(id)) => {
+                if let (Caller::Attempt(attempt), false) = (caller, detached) {
+                    // Whoever asks again waits again; if it is told already, nothing changes.
+                    let wait = Command::Await { attempt, delegation: id.clone() };
+                    drop(self.decide(&wait, now, events));
+                }
+                Ok(Accepted { id, again: true })
+            }
+            Err(rejection) => Err(Failure::Rejected(rejection)),
+        }
+    }
+
+    /// Decides one command and folds what follows, for nobody else to see yet.
+    fn decide(
+        &mut self,
+        command: &Command,
+        now: Now,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Rejection> {
+        for event in decide(&self.state, command, now)? {
+            evolve(&mut self.state, &event);
+            events.push(event);
+        }
+        Ok(())
+    }
+
+    /// What was running has to be looked for before the time counts again.
+    fn recover(&mut self, serving: bool, now: Now, events: &mut Vec<Event>) {
+        drop(self.decide(&Command::Recover { serving }, now, events));
+        let running: Vec<_> = self.state.running().collect();
+        for no in running {
+            if self.state.attempts[no].spawned {
+                self.lost_sight.push(Act::Find(Box::new(self.job(no, now))));
+            }
+        }
+        drop(self.decide(&Command::Tick, now, events));
+    }
+
+    /// Answers those whose delegation has come to its end.
+    pub(crate) fn answer_awaited(&mut self) {
+        let now = self.world.now();
+        let waiting = std::mem::take(&mut self.awaited);
+        for (delegation, reply) in waiting {
+            match self.answer(&delegation, now) {
+                Some(answer) => drop(reply.send(answer)),
+                None if reply.is_closed() => {}
+                None => self.awaited.push((delegation, reply)),
+            }
+        }
+    }
+
+    /// The answer of a delegation, if it can be given: a root's when everything is
+    /// cleared away, any other's when whoever asked may go on.
+    fn answer(&self, id: &DelegationId, now: Now) -> Option<Answer> {
+        let no = self.state.find(id)?;
+        let delegation = &self.state.delegations[no];
+        let outcome = delegation.ended?;
+        let ready = match delegation.parent {
+            Some(_) => delegation.told,
+            None => self.state.is_over(),
+        };
+        ready.then(|| Answer { status: outcome.as_str(), view: Arc::new(self.view(no, now)) })
+    }
+
+    /// A delegation as its caller is shown it.
+    pub(crate) fn view(&self, no: DelegationNo, now: Now) -> Value {
+        let mut value = serde_json::to_value(view::status(&self.state, no, now)).unwrap_or_default();
+        if let (Some(object), Some(remaining)) = (value.as_object_mut(), self.remaining(no, now)) {
+            object.insert("remaining".to_owned(), remaining);
+        }
+        value
+    }
+
+    fn remaining(&self, no: DelegationNo, now: Now) -> Option<Value> {
+        let parent = self.state.delegations[no].parent;
+        let caller = match parent {
+            Some(attempt) => Caller::Attempt(self.state.attempts[attempt].id.clone()),
+            None => Caller::Root { name: "user".into(), depth: 0 },
+        };
+        let remaining = bounds::remaining(&self.state, &caller, now, self.slots.free())?;
+        serde_json::to_value(remaining).ok()
+    }
+
+    /// Whether nothing is left to do for this tree, and nobody waits for it.
+    pub(crate) fn is_done(&self) -> bool {
+        let nothing = self.state.settings.is_none() || self.state.is_over();
+        nothing && self.awaited.is_empty() && self.held == 0
+    }
+
+    /// Whether something goes on by itself, so that the engine has to stay.
+    pub(crate) fn is_busy(&self) -> bool {
+        let root = DelegationNo(0);
+        let started = self.state.settings.is_some() && !self.state.is_over();
+        let still = self.state.running().next().is_none()
+            && self.state.delegations.has(root)
+            && self.state.is_paused(root);
+        started && !still
+    }
+}
+
+impl<W> Drop for Desk<W> {
+    fn drop(&mut self) {
+        self.slots.leave(&self.tree);
+        self.slots.give(self.held + self.bell.granted());
+    }
+}

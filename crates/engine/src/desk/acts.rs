@@ -1,0 +1,144 @@
+//! What is owed and not under way, as something the world can do.
+
+use legation_core::ids::AttemptId;
+use legation_core::time::Now;
+use legation_core::tree::brief::{Manner, brief};
+use legation_core::tree::event::MergeOutcome;
+use legation_core::tree::state::Step;
+use legation_core::tree::{AttemptNo, DelegationNo, Effect, SubtaskNo, owed};
+
+use super::Desk;
+use crate::world::{Act, Base, Job, Work, World};
+
+impl<W: World> Desk<W> {
+    /// What is to be begun now. Each is said once, as long as it is owed.
+    pub(crate) fn acts(&mut self) -> Vec<Act> {
+        let now = self.world.now();
+        let owed = owed(&self.state);
+        let mut acts = std::mem::take(&mut self.lost_sight);
+        self.wake = owed.iter().find_map(due);
+        for effect in &owed {
+            if !self.under_way.contains(effect) {
+                acts.extend(self.act(*effect, now));
+            }
+        }
+        self.under_way = owed.into_iter().filter(lasting).collect();
+        acts
+    }
+
+    fn act(&mut self, effect: Effect, now: Now) -> Option<Act> {
+        let id = |no: AttemptNo| self.state.attempts[no].id.clone();
+        Some(match effect {
+            Effect::Spawn(no) => Act::Spawn(Box::new(self.job(no, now))),
+            Effect::Stop(no, reason) => Act::Stop { attempt: id(no), reason },
+            Effect::Freeze(no) => Act::Freeze { attempt: id(no), frozen: true },
+            Effect::Thaw(no) => Act::Freeze { attempt: id(no), frozen: false },
+            Effect::Answer(no) => {
+                let approved = self.state.attempts[no].step == Step::Answering(true);
+                Act::Answer { attempt: id(no), approved }
+            }
+            Effect::Merge(no) => Act::Merge(self.work(no)),
+            Effect::RollBack(no) => Act::RollBack {
+                tree: self.tree.clone(),
+                delegation: self.state.delegations[no].id.clone(),
+            },
+            Effect::RemoveWorkspace(no) => Act::Remove(self.work(no)),
+            Effect::Deliver(no) => return self.bring(no),
+            // A slot lets these on, not the world.
+            Effect::Start(_) | Effect::Wake(_) => return None,
+        })
+    }
+
+    fn bring(&mut self, no: DelegationNo) -> Option<Act> {
+        if !self.has_to_bring(no) || self.brought.contains_key(&no) {
+            return None;
+        }
+        self.brought.insert(no, false);
+        let delegation = &self.state.delegations[no];
+        let into = self.work(delegation.parent?);
+        Some(Act::Bring { tree: self.tree.clone(), delegation: delegation.id.clone(), into })
+    }
+
+    /// An attempt to be started or found.
+    pub(super) fn job(&self, no: AttemptNo, now: Now) -> Job {
+        let attempt = &self.state.attempts[no];
+        let subtask = &self.state.subtasks[attempt.subtask];
+        let delegation = &self.state.delegations[subtask.delegation];
+        let parent = delegation.parent.map(|no| &self.state.attempts[no]);
+        let asked_by = parent.map(|parent| parent.agent.clone());
+        let manner = self.world.manner(&attempt.agent, asked_by.as_ref());
+        let told = Manner { prompt: &manner.prompt, schema: manner.schema.as_ref() };
+        let place = parent.and_then(|parent| Some((parent.id.clone(), parent.workspace.clone()?)));
+        Job {
+            tree: self.tree.clone(),
+            delegation: delegation.id.clone(),
+            subtask: subtask.id.clone(),
+            attempt: attempt.id.clone(),
+            session: attempt.session.clone(),
+            agent: attempt.agent.clone(),
+            parent: asked_by,
+            brief: brief(&self.state, no, told, (now, self.slots.free())),
+            base: Base {
+                parent: place,
+                with: self.builds_on(attempt.subtask),
+                include_dirty: delegation.include_dirty,
+            },
+            process: attempt.process,
+            workspace: attempt.workspace.clone(),
+            base_commit: attempt.base.clone(),
+        }
+    }
+
+    /// The attempts whose merged work a subtask builds on: the nearest ones, which
+    /// have everything before them in their own.
+    fn builds_on(&self, of: SubtaskNo) -> Vec<AttemptId> {
+        let mut found = std::collections::BTreeSet::new();
+        let mut seen = std::collections::BTreeSet::new();
+        let mut next = vec![of];
+        while let Some(no) = next.pop() {
+            for &need in &self.state.subtasks[no].needs {
+                if !seen.insert(need) {
+                    continue;
+                }
+                let subtask = &self.state.subtasks[need];
+                match &subtask.merge {
+                    Some(MergeOutcome::Clean { commit: Some(_) }) => {
+                        found.extend(subtask.attempts.last().copied());
+                    }
+                    Some(
+                        MergeOutcome::Clean { commit: None }
+                        | MergeOutcome::Conflict { .. }
+                        | MergeOutcome::Failed { .. },
+                    )
+                    | None => next.push(need),
+                }
+            }
+        }
+        found.into_iter().map(|no: AttemptNo| self.state.attempts[no].id.clone()).collect()
+    }
+
+    fn work(&self, no: AttemptNo) -> Work {
+        let attempt = &self.state.attempts[no];
+        let subtask = &self.state.subtasks[attempt.subtask];
+        Work {
+            tree: self.tree.clone(),
+            delegation: self.state.delegations[subtask.delegation].id.clone(),
+            subtask: subtask.id.clone(),
+            attempt: attempt.id.clone(),
+            session: attempt.session.clone(),
+            agent: attempt.agent.clone(),
+            workspace: attempt.workspace.clone(),
+            base: attempt.base.clone(),
+        }
+    }
+}
+
+/// When something is due by itself.
+fn due(effect: &Effect) -> Option<Now> {
+    if let Effect::Wake(at) = effect { Some(*at) } else { None }
+}
+
+/// Whether an effect is begun once and then waited for.
+fn lasting(effect: &Effect) -> bool {
+    !matches!(effect, Effect::Start(_) | Effect::Deliver(_) | Effect::Wake(_))
+}

@@ -1,0 +1,346 @@
+//! All trees of a project: who is at work on which, and the way to reach them.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use legation_core::ids::DelegationId;
+use legation_core::tree::command::Delegate;
+use legation_core::tree::{Command, Rejection, State};
+use legation_store::{Journal, MAX_PAGE};
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::actor::Actor;
+use crate::desk::Desk;
+use crate::ids;
+use crate::logs::Logs;
+use crate::mail::{Accepted, Answer, Failure, Look, MAILBOX, Mail, Mailbox};
+use crate::news::News;
+use crate::read;
+use crate::record::ROOT_KEYS;
+use crate::slots::Slots;
+use crate::world::World;
+
+/// How often a wish is sent again to a tree that was just being put away.
+const MAX_SENDS: usize = 5;
+
+/// How an engine is run.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Attempts that may run at once, all trees together.
+    pub width: u32,
+    /// Where what happens is written for people.
+    pub logs: Option<Logs>,
+}
+
+/// Why the engine did not do what it was asked.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// The rules say no.
+    #[error("the rules say no")]
+    Rejected(Rejection),
+    /// There is no such delegation.
+    #[error("there is no delegation `{0}`")]
+    NotFound(DelegationId),
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] legation_store::Error),
+    /// What the journal holds cannot be understood.
+    #[error("the log of `{tree}` cannot be read: {detail}")]
+    Unreadable {
+        /// Which tree.
+        tree: DelegationId,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The tree's actor has gone.
+    #[error("`{0}` cannot be reached; try again")]
+    Gone(DelegationId),
+}
+
+/// What all actors share.
+pub(crate) struct Shared<J, W> {
+    pub(crate) journal: J,
+    pub(crate) world: Arc<W>,
+    pub(crate) slots: Arc<Slots>,
+    trees: Mutex<FxHashMap<DelegationId, Mailbox>>,
+    busy: Mutex<FxHashSet<DelegationId>>,
+    failed: OnceLock<legation_store::Error>,
+    logs: Option<Logs>,
+}
+
+/// The engine of a project.
+pub struct Engine<J, W> {
+    shared: Arc<Shared<J, W>>,
+}
+
+impl<J, W> Clone for Engine<J, W> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone() }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is guarded is never left half changed.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<J: Journal + 'static, W: World> Engine<J, W> {
+    /// An engine over a journal and a world. Nothing runs yet.
+    pub fn new(journal: J, world: Arc<W>, options: Options) -> Self {
+        let shared = Shared {
+            journal,
+            world,
+            slots: Arc::new(Slots::new(options.width)),
+            trees: Mutex::default(),
+            busy: Mutex::default(),
+            failed: OnceLock::new(),
+            logs: options.logs,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Takes up every tree that has not ended; says how many.
+    pub async fn recover(&self, serving: bool) -> Result<usize, Error> {
+        let mut after = String::new();
+        let mut count = 0;
+        loop {
+            let trees = self.shared.journal.open_trees(&after, MAX_PAGE).await?;
+            let Some(last) = trees.last() else { return Ok(count) };
+            after.clone_from(last);
+            for tree in trees {
+                let mailbox = self.mailbox(&DelegationId::from(tree));
+                // A tree that cannot be read says so when it is asked for.
+                let _ = mailbox.sender.send(Mail::Recover { serving }).await;
+                count += 1;
+            }
+        }
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &J {
+        &self.shared.journal
+    }
+
+    /// The world.
+    pub fn world(&self) -> &Arc<W> {
+        &self.shared.world
+    }
+
+    /// A new id for a delegation.
+    pub fn new_id(&self) -> DelegationId {
+        ids::delegation(&*self.shared.world)
+    }
+
+    /// How many attempts may run at once from now on.
+    pub fn resize(&self, width: u32) {
+        self.shared.slots.resize(width);
+    }
+
+    /// Slots that are free now.
+    pub fn free_slots(&self) -> u32 {
+        self.shared.slots.free()
+    }
+
+    /// Whether something goes on by itself.
+    pub fn is_busy(&self) -> bool {
+        !lock(&self.shared.busy).is_empty()
+    }
+
+    /// Why nothing new is accepted, if that is so.
+    pub fn failure(&self) -> Option<&legation_store::Error> {
+        self.shared.failed.get()
+    }
+
+    /// The tree that a delegation belongs to.
+    pub async fn tree_of(&self, id: &DelegationId) -> Result<DelegationId, Error> {
+        if lock(&self.shared.trees).contains_key(id) {
+            return Ok(id.clone());
+        }
+        let found = self.shared.journal.delegation(id.as_str()).await?;
+        let found = found.ok_or_else(|| Error::NotFound(id.clone()))?;
+        Ok(DelegationId::from(found.tree))
+    }
+
+    /// Asks for a delegation: in a tree that is there, or as the root of a new one.
+    /// Says its id, and whether it had been there before.
+    pub async fn delegate(
+        &self,
+        delegate: Delegate,
+        tree: Option<DelegationId>,
+    ) -> Result<(DelegationId, bool), Error> {
+        if let (None, Some(key)) = (&tree, &delegate.idempotency_key) {
+            let known = self.shared.journal.delegation_of_key(ROOT_KEYS, key).await?;
+            if let Some(id) = known {
+                return Ok((DelegationId::from(id), true));
+            }
+        }
+        let is_root = tree.is_none();
+        let tree = tree.unwrap_or_else(|| delegate.id.clone());
+        let sent = self.send(&tree, is_root, |reply| Mail::Delegate(Box::new(delegate.clone()), reply));
+        let accepted = match sent.await? {
+            Ok(Accepted { id, again }) => (id, again),
+            Err(Failure::Journal(legation_store::Error::DuplicateKey { delegation })) => {
+                (DelegationId::from(delegation), true)
+            }
+            Err(failure) => return Err(failure.into()),
+        };
+        Ok(accepted)
+    }
+
+    /// Tells a tree to do something, and waits until that is recorded or refused.
+    pub async fn command(&self, tree: &DelegationId, command: Command) -> Result<(), Error> {
+        let answer = self.send(tree, false, |reply| Mail::Wish(command.clone(), reply)).await?;
+        answer.map_err(Error::from)
+    }
+
+    /// Waits for a delegation to come to its end.
+    pub async fn answer(&self, tree: &DelegationId, id: &DelegationId) -> Result<Answer, Error> {
+        self.send(tree, false, |reply| Mail::Await(id.clone(), reply)).await
+    }
+
+    /// Looks at a tree.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        tree: &DelegationId,
+        look: impl Fn(&State) -> T + Send + Clone + 'static,
+    ) -> Result<T, Error> {
+        let mail = |reply: oneshot::Sender<T>| {
+            let look = look.clone();
+            Mail::Look(Look(Box::new(move |state| drop(reply.send(look(state))))))
+        };
+        self.send(tree, false, mail).await
+    }
+
+    /// Hears what happens in a tree from now on.
+    pub async fn follow(
+        &self,
+        tree: &DelegationId,
+    ) -> Result<broadcast::Receiver<Arc<News>>, Error> {
+        self.send(tree, false, Mail::Follow).await
+    }
+
+    /// Sends a letter and waits for its answer. An actor that was just being put
+    /// away drops its mail unread; the next one takes it.
+    async fn send<T>(
+        &self,
+        tree: &DelegationId,
+        is_new: bool,
+        mail: impl Fn(oneshot::Sender<T>) -> Mail,
+    ) -> Result<T, Error> {
+        if let Some(failure) = self.shared.failed.get() {
+            let reason = Box::new(failure.clone());
+            return Err(legation_store::Error::Stopped { reason }.into());
+        }
+        for _ in 0..MAX_SENDS {
+            let (reply, answer) = oneshot::channel();
+            let mailbox = if is_new { self.start(tree, true) } else { self.mailbox(tree) };
+            if mailbox.sender.send(mail(reply)).await.is_ok()
+                && let Ok(answer) = answer.await
+            {
+                return Ok(answer);
+            }
+            if let Some(failure) = self.shared.failed.get() {
+                return Err(failure.clone().into());
+            }
+        }
+        // What keeps an actor from starting is found again by reading the log here.
+        read::state(&self.shared.journal, tree).await?;
+        Err(Error::Gone(tree.clone()))
+    }
+
+    /// The mailbox of a tree; its actor is started if there is none.
+    fn mailbox(&self, tree: &DelegationId) -> Mailbox {
+        if let Some(mailbox) = lock(&self.shared.trees).get(tree)
+            && !mailbox.is_closed()
+        {
+            return mailbox.clone();
+        }
+        self.start(tree, false)
+    }
+
+    /// Starts the actor of a tree, unless somebody has in the meantime.
+    fn start(&self, tree: &DelegationId, is_new: bool) -> Mailbox {
+        let (sender, mail) = mpsc::channel(MAILBOX);
+        let mailbox = Mailbox { sender };
+        {
+            let mut trees = lock(&self.shared.trees);
+            if let Some(there) = trees.get(tree)
+                && !there.is_closed()
+            {
+                return there.clone();
+            }
+            trees.insert(tree.clone(), mailbox.clone());
+        }
+        let (shared, tree, inbox) = (self.shared.clone(), tree.clone(), mailbox.clone());
+        tokio::spawn(async move {
+            let state = if is_new {
+                Ok(State::default())
+            } else {
+                read::state(&shared.journal, &tree).await
+            };
+            // Dropping the mail tells whoever wrote it.
+            let Ok(state) = state else { return };
+            let desk = Desk::new(tree, state, shared.world.clone(), shared.slots.clone());
+            Actor::new(desk, shared, (inbox, mail)).run().await;
+        });
+        mailbox
+    }
+}
+
+impl<J, W> Shared<J, W> {
+    /// Takes an actor that has nothing to do out of the list; false if there is mail.
+    pub(crate) fn retire(
+        &self,
+        tree: &DelegationId,
+        own: &Mailbox,
+        mail: &mpsc::Receiver<Mail>,
+    ) -> bool {
+        let mut trees = lock(&self.trees);
+        if !mail.is_empty() {
+            return false;
+        }
+        if trees.get(tree).is_some_and(|there| there.sender.same_channel(&own.sender)) {
+            trees.remove(tree);
+        }
+        true
+    }
+
+    /// Keeps in mind whether a tree goes on by itself.
+    pub(crate) fn note_busy(&self, tree: &DelegationId, is_busy: bool) {
+        let mut busy = lock(&self.busy);
+        if is_busy {
+            busy.insert(tree.clone());
+        } else {
+            busy.remove(tree);
+        }
+    }
+
+    /// Keeps in mind that the journal takes nothing more.
+    pub(crate) fn journal_failed(&self, error: &legation_store::Error) {
+        if !error.is_answer() {
+            // The first failure is the one to tell.
+            let _ = self.failed.set(error.clone());
+        }
+    }
+
+    /// Whether what happens is written down for people.
+    pub(crate) fn is_logged(&self) -> bool {
+        self.logs.is_some()
+    }
+
+    /// Writes down what happened.
+    pub(crate) fn log(&self, news: &News) {
+        if let Some(logs) = &self.logs {
+            logs.write(news);
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Rejected(rejection) => Self::Rejected(rejection),
+            Failure::Journal(error) => Self::Journal(error),
+        }
+    }
+}

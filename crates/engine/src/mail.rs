@@ -1,0 +1,102 @@
+//! What reaches a tree's actor, and the box it arrives in.
+
+use std::sync::Arc;
+
+use legation_core::ids::DelegationId;
+use legation_core::tree::command::Delegate;
+use legation_core::tree::{Command, Rejection};
+use serde_json::Value;
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::news::News;
+
+/// Letters a mailbox holds; whoever writes more waits.
+pub(crate) const MAILBOX: usize = 1024;
+/// News a slow reader may fall behind before it misses some.
+pub(crate) const NEWS: usize = 1024;
+
+/// What reaches a tree's actor.
+#[derive(Debug)]
+pub(crate) enum Mail {
+    /// A report, or what follows from the time; nobody waits for an answer.
+    Report(Command),
+    /// A wish, with somebody waiting for what comes of it.
+    Wish(Command, oneshot::Sender<Result<(), Failure>>),
+    /// A delegation, with somebody waiting to know whether it was accepted.
+    Delegate(Box<Delegate>, oneshot::Sender<Result<Accepted, Failure>>),
+    /// Somebody wants the answer of a delegation, once it is there.
+    Await(DelegationId, oneshot::Sender<Answer>),
+    /// Somebody wants to look.
+    Look(Look),
+    /// Somebody wants to know what happens from now on.
+    Follow(oneshot::Sender<broadcast::Receiver<Arc<News>>>),
+    /// The result of a delegation is where whoever asked for it works.
+    Brought {
+        /// Which.
+        delegation: DelegationId,
+    },
+    /// The engine came back: find what was running.
+    Recover {
+        /// Whether somebody keeps the engine running on purpose.
+        serving: bool,
+    },
+}
+
+/// A question that is answered from the state as it is.
+pub(crate) struct Look(pub(crate) Box<dyn FnOnce(&legation_core::tree::State) + Send>);
+
+impl std::fmt::Debug for Look {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Look")
+    }
+}
+
+/// Why a wish was not fulfilled.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// The rules say no.
+    Rejected(Rejection),
+    /// The journal could not take it.
+    Journal(legation_store::Error),
+}
+
+/// A delegation that was accepted, or was there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Accepted {
+    pub(crate) id: DelegationId,
+    /// Whether the same call had been made before.
+    pub(crate) again: bool,
+}
+
+/// A delegation's answer: how it ended and what there is to show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// How it ended.
+    pub status: &'static str,
+    /// What a caller is shown.
+    pub view: Arc<Value>,
+}
+
+/// Where a tree's actor gets its mail.
+#[derive(Clone, Debug)]
+pub struct Mailbox {
+    pub(crate) sender: mpsc::Sender<Mail>,
+}
+
+impl Mailbox {
+    /// Tells the tree something. A tree that is over needs no telling.
+    pub async fn tell(&self, command: Command) {
+        // The actor has gone only if nothing that is told could matter.
+        let _ = self.sender.send(Mail::Report(command)).await;
+    }
+
+    /// Tells the tree that a result is where whoever asked for it works.
+    pub async fn brought(&self, delegation: DelegationId) {
+        let _ = self.sender.send(Mail::Brought { delegation }).await;
+    }
+
+    /// Whether the tree's actor has gone.
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+}

@@ -1,0 +1,95 @@
+//! Reading what the journal holds, with or without an engine at work.
+
+use std::path::Path;
+
+use legation_core::ids::DelegationId;
+use legation_core::time::Now;
+use legation_core::tree::{DelegationNo, Event, State, evolve};
+use legation_store::{Delegation, Journal, MAX_READ, Page, Past, PastPage, Sqlite};
+
+use crate::engine::Error;
+use crate::record;
+
+/// The state of a tree, folded from its log; of one that has none, the state before
+/// the first event.
+pub(crate) async fn state(journal: &impl Journal, tree: &DelegationId) -> Result<State, Error> {
+    let mut state = State::default();
+    let unreadable =
+        |detail: String| Error::Unreadable { tree: tree.clone(), detail };
+    loop {
+        let entries = journal.read(tree.as_str(), state.seq, MAX_READ).await?;
+        if entries.is_empty() {
+            return Ok(state);
+        }
+        for entry in entries {
+            let event: Event = record::decode(&entry.event)
+                .map_err(|problem| unreadable(format!("event {}: {problem}", entry.seq)))?;
+            if event.v > legation_core::tree::event::VERSION {
+                return Err(unreadable(format!("event {} was written by a newer release", entry.seq)));
+            }
+            evolve(&mut state, &event);
+            if state.seq != entry.seq {
+                return Err(unreadable(format!("event {} does not fit those before it", entry.seq)));
+            }
+        }
+    }
+}
+
+/// A project's journal, for reading only. Nothing is started and nothing changed.
+#[derive(Debug)]
+pub struct Reader {
+    journal: Sqlite,
+}
+
+/// A delegation in its tree.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The tree.
+    pub state: State,
+    /// The delegation.
+    pub no: DelegationNo,
+}
+
+impl Reader {
+    /// Opens the journal at this path; none if nothing was delegated here yet.
+    pub fn open(path: &Path) -> Result<Option<Self>, Error> {
+        match Sqlite::open_read_only(path) {
+            Ok(journal) => Ok(Some(Self { journal })),
+            Err(legation_store::Error::Missing { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A delegation with everything in its tree.
+    pub async fn find(&self, id: &DelegationId) -> Result<Found, Error> {
+        let not_found = || Error::NotFound(id.clone());
+        let row = self.journal.delegation(id.as_str()).await?.ok_or_else(not_found)?;
+        let state = state(&self.journal, &DelegationId::from(row.tree)).await?;
+        let no = state.find(id).ok_or_else(not_found)?;
+        Ok(Found { state, no })
+    }
+
+    /// Delegations that have not ended, those accepted last first.
+    pub async fn active(&self, limit: usize) -> Result<Vec<Delegation>, Error> {
+        Ok(self.journal.active(Page::first(limit)).await?)
+    }
+
+    /// Delegations that have ended, those that ended last first.
+    pub async fn history(
+        &self,
+        status: Option<String>,
+        since: Option<Now>,
+        page: Page,
+    ) -> Result<PastPage, Error> {
+        let since = since.map(|at| i64::try_from(at.0).unwrap_or(i64::MAX));
+        Ok(self.journal.history(Past { status, since, page }).await?)
+    }
+
+    /// The delegations whose ids begin so, at most `limit` of those accepted last.
+    pub async fn beginning_with(&self, start: &str, limit: usize) -> Result<Vec<String>, Error> {
+        let active = self.active(legation_store::MAX_PAGE).await?;
+        let past = self.history(None, None, Page::first(legation_store::MAX_PAGE)).await?;
+        let all = active.into_iter().chain(past.delegations).map(|found| found.id);
+        Ok(all.filter(|id| id.starts_with(start)).take(limit).collect())
+    }
+}
