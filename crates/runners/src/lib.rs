@@ -1,6 +1,10 @@
-//! What executes agents: the vendors' file formats now, their programs later.
+//! What executes agents: the vendors' file formats, and what starts their programs.
 //!
 //! Nothing here knows that a log exists.
 
 pub mod agents;
 pub mod artifacts;
+pub mod command;
+pub mod keep;
+mod procfs;
+pub mod supervise;

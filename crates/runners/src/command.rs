@@ -1,0 +1,85 @@
+//! Any program as an agent.
+//!
+//! The brief goes in on standard input; standard output brings usage and progress
+//! as lines of JSON, and the return. What a program says about its own place in the
+//! tree is not even looked at here.
+
+mod environment;
+mod parse;
+mod resolve;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use legation_core::ids::{AttemptId, SessionId};
+
+use crate::keep::{Limits, Order};
+
+pub use environment::{ALLOWED, Place, environment};
+pub use parse::{MAX_LINE_BYTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
+pub use resolve::{Unresolved, resolve};
+
+/// Everything that is needed to run a program as an attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// The attempt.
+    pub attempt: &'a AttemptId,
+    /// What it is called in its return.
+    pub session: &'a SessionId,
+    /// What it is called by, where it stands and where it works.
+    pub place: Place<'a>,
+    /// `command` of the agent.
+    pub command: &'a [String],
+    /// `env` of the agent.
+    pub env: &'a [(String, String)],
+    /// The agent's file; programs are looked for beside it too.
+    pub agent_file: Option<&'a Path>,
+    /// The brief.
+    pub brief: &'a str,
+    /// What it may take.
+    pub limits: Limits,
+    /// See [`Order::cgroup`].
+    pub cgroup: Option<&'a Path>,
+}
+
+/// Why a program cannot even be tried.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such program.
+    #[error(transparent)]
+    Unresolved(#[from] Unresolved),
+    /// The attempt's folder cannot be used.
+    #[error("make {folder}: {source}")]
+    Folder {
+        /// Which folder.
+        folder: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl Start<'_> {
+    /// The keeper's order, with the program found and the environment put together.
+    /// `own` is the environment of this process.
+    pub fn order(&self, own: impl IntoIterator<Item = (String, String)>) -> Result<Order, Error> {
+        let temporary = self.place.temporary();
+        fs::create_dir_all(&temporary)
+            .map_err(|source| Error::Folder { folder: temporary, source })?;
+        let env = environment(own, self.env, self.session, &self.place);
+        let search = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
+        let beside = self.agent_file.and_then(Path::parent);
+        let folders = resolve::Folders { workspace: self.place.workspace, beside, search };
+        Ok(Order {
+            attempt: self.attempt.clone(),
+            session: self.session.clone(),
+            dir: self.place.dir.to_owned(),
+            program: resolve(self.command, &folders)?,
+            env,
+            cwd: self.place.workspace.to_owned(),
+            stdin: self.brief.to_owned(),
+            limits: self.limits,
+            cgroup: self.cgroup.map(Path::to_owned),
+        })
+    }
+}

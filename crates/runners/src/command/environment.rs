@@ -1,0 +1,89 @@
+//! The environment of a child: what it is allowed to see of ours, what its agent
+//! says, and where it stands. Nothing else, so that keys and tokens that happen to
+//! be around stay where they are.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use legation_core::ids::SessionId;
+
+/// Names that a child gets from our own environment; those that end in `*` stand for
+/// all that begin so.
+pub const ALLOWED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_*",
+    "TERM",
+    "TZ",
+    "USER",
+    "SHELL",
+    "TMPDIR",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+];
+
+/// Where an attempt stands and works.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The attempt's folder.
+    pub dir: &'a Path,
+    /// Its workspace.
+    pub workspace: &'a Path,
+    /// The engine's socket.
+    pub socket: &'a Path,
+    /// The token it is known by.
+    pub token: &'a str,
+    /// How deep in the tree it is.
+    pub depth: u32,
+}
+
+impl Place<'_> {
+    /// The attempt's own folder for temporary files.
+    pub fn temporary(&self) -> PathBuf {
+        self.dir.join("tmp")
+    }
+}
+
+/// The whole environment of a child, in order of names. What the agent says wins over
+/// ours, and where the child stands over both: nobody can put another token there.
+pub fn environment(
+    own: impl IntoIterator<Item = (String, String)>,
+    agent: &[(String, String)],
+    session: &SessionId,
+    place: &Place<'_>,
+) -> Vec<(String, String)> {
+    let mut all: BTreeMap<String, String> =
+        own.into_iter().filter(|(name, _)| is_allowed(name)).collect();
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    all.insert("TMPDIR".to_owned(), text(&place.temporary()));
+    all.extend(agent.iter().filter(|(name, value)| is_possible(name, value)).cloned());
+    let known = [
+        ("LEGATION_SESSION_ID", session.to_string()),
+        ("LEGATION_TOKEN", place.token.to_owned()),
+        ("LEGATION_SOCKET", text(place.socket)),
+        ("LEGATION_ATTEMPT_DIR", text(place.dir)),
+        ("LEGATION_WORKSPACE", text(place.workspace)),
+        ("DELEGATION_DEPTH", place.depth.to_string()),
+    ];
+    all.extend(known.map(|(name, value)| (name.to_owned(), value)));
+    // A child that could pass for a keeper would not be found when its own is gone.
+    all.remove("LEGATION_KEEPER");
+    all.into_iter().collect()
+}
+
+fn is_allowed(name: &str) -> bool {
+    ALLOWED.iter().any(|allowed| match allowed.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == *allowed,
+    })
+}
+
+/// Whether the system could pass such a variable on at all.
+fn is_possible(name: &str, value: &str) -> bool {
+    !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0')
+}

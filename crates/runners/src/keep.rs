@@ -1,0 +1,46 @@
+//! The keeper: a small process that starts one program and outlives it.
+//!
+//! It is told what to do on its standard input and answers with files in the
+//! attempt's folder, so it needs nobody: whoever started it may die and another
+//! may take over. It is the parent of every orphan the program leaves, and does
+//! not end before the last of them has.
+//!
+//! - `keeper.json`: who keeps this attempt. Made before the program starts, and
+//!   only once; whoever finds it made does nothing.
+//! - `stdout`, `stdout.<offset>`: what the program wrote, each file named after
+//!   the place of its first byte. Beyond the limit the beginning and the end stay.
+//!   The same for `stderr`.
+//! - `exit.json`: how it ended, when everything has.
+//!
+//! Standard output carries one line break when the keeper is ready for signals, and
+//! then what the program writes as it comes. SIGTERM stops the program and all its
+//! descendants, SIGUSR1 freezes them, SIGUSR2 thaws them. The keeper knows nothing
+//! of delegations.
+
+pub mod cgroup;
+mod claim;
+mod ended;
+mod order;
+
+use std::io::Read;
+use std::process::ExitCode;
+
+pub use claim::{Claim, KEEPER_FILE};
+pub use ended::{EXIT_FILE, Ended, Supervision};
+pub use order::{Limits, Order};
+
+/// Bytes an order may have at most.
+pub const MAX_ORDER_BYTES: u64 = 64 << 20;
+
+/// The whole life of a keeper, from its order to its end.
+pub fn main() -> ExitCode {
+    let Some(_order) = read_order() else { return ExitCode::from(2) };
+    ExitCode::SUCCESS
+}
+
+/// The order, if it came whole: a starter that died in the middle wants nothing.
+fn read_order() -> Option<Order> {
+    let mut text = Vec::new();
+    std::io::stdin().take(MAX_ORDER_BYTES).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}

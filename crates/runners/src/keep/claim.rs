@@ -1,0 +1,57 @@
+//! Who keeps an attempt: decided once, by whoever makes the file first.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use legation_core::tree::event::Process;
+use serde::{Deserialize, Serialize};
+
+use crate::procfs;
+
+/// The file in the attempt's folder that says who keeps it.
+pub const KEEPER_FILE: &str = "keeper.json";
+
+/// The content of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The keeper; nobody where it was looked for and declared gone before it could
+    /// begin, so that it never will.
+    pub keeper: Option<Process>,
+    /// The cgroup it uses.
+    pub cgroup: Option<PathBuf>,
+    /// How long after SIGTERM comes SIGKILL.
+    pub grace_ms: u64,
+}
+
+impl Claim {
+    /// A claim for this very process.
+    pub(super) fn own(cgroup: Option<PathBuf>, grace_ms: u64) -> Option<Self> {
+        let keeper = procfs::stat(procfs::own_pid())?.process;
+        Some(Self { keeper: Some(keeper), cgroup, grace_ms })
+    }
+
+    /// A claim that nobody shall keep this attempt.
+    pub(crate) fn nobody() -> Self {
+        Self { keeper: None, cgroup: None, grace_ms: 0 }
+    }
+
+    /// What stands in a folder.
+    pub fn read(dir: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(dir.join(KEEPER_FILE)).ok()?).ok()
+    }
+
+    /// Makes the file with all its content at once. False: somebody was faster.
+    pub(crate) fn make(&self, dir: &Path) -> io::Result<bool> {
+        let unfinished = dir.join(format!("keeper.json.{}", procfs::own_pid()));
+        fs::write(&unfinished, serde_json::to_vec(self)?)?;
+        // A link fails where a rename would replace.
+        let made = fs::hard_link(&unfinished, dir.join(KEEPER_FILE));
+        fs::remove_file(&unfinished)?;
+        match made {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! How a program ended: the last thing a keeper writes.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// The file in the attempt's folder that says how it ended.
+pub const EXIT_FILE: &str = "exit.json";
+
+/// What the keeper saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The program's exit code, if it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether somebody asked the keeper to stop it.
+    pub stopped: bool,
+    /// Why it could not be started.
+    pub start_failed: Option<String>,
+    /// Bytes it wrote to standard output.
+    pub stdout_bytes: u64,
+    /// Those of them that are no longer on the disk.
+    pub stdout_dropped: u64,
+    /// Bytes it wrote to standard error.
+    pub stderr_bytes: u64,
+    /// Those of them that are no longer on the disk.
+    pub stderr_dropped: u64,
+    /// Descendants that were still there when the program had ended, and were ended.
+    pub left_over: u32,
+    /// Descendants that nothing could end, such as those of another user.
+    pub survivors: u32,
+    /// Processor time of the program and its descendants.
+    pub cpu_ms: u64,
+    /// Time from start to end.
+    pub wall_ms: u64,
+    /// What held its descendants together.
+    pub supervised_by: Supervision,
+}
+
+/// What holds the descendants of a program together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Supervision {
+    /// A cgroup, and the keeper as the parent of orphans.
+    Cgroup,
+    /// The keeper as the parent of orphans.
+    #[default]
+    Subreaper,
+}
+
+impl Ended {
+    /// What the keeper of this folder wrote. A torn file is as good as none: it can
+    /// only come from a machine that went down, and then nothing runs any more.
+    pub fn read(dir: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(dir.join(EXIT_FILE)).ok()?).ok()
+    }
+
+    /// Puts the file there, whole or not at all.
+    ///
+    /// It is not flushed to the disk: that would cost more than all the rest of an
+    /// attempt, and would only tell a machine that went down what it knows already.
+    pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
+        let unfinished = dir.join("exit.json.new");
+        fs::write(&unfinished, serde_json::to_vec(self)?)?;
+        fs::rename(unfinished, dir.join(EXIT_FILE))
+    }
+}

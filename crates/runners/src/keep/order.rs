@@ -1,0 +1,50 @@
+//! What a keeper is told to do: one JSON value on its standard input.
+
+use std::path::PathBuf;
+
+use legation_core::ids::{AttemptId, SessionId};
+use serde::{Deserialize, Serialize};
+
+/// One program to start and to keep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The attempt that runs it.
+    pub attempt: AttemptId,
+    /// What the attempt is called in its environment.
+    pub session: SessionId,
+    /// The attempt's folder, which exists; everything a keeper writes lies there.
+    pub dir: PathBuf,
+    /// The program, found already, and its arguments.
+    pub program: Vec<String>,
+    /// Its whole environment.
+    pub env: Vec<(String, String)>,
+    /// Where it works.
+    pub cwd: PathBuf,
+    /// What it reads on its standard input: the brief.
+    pub stdin: String,
+    /// What it may take.
+    #[serde(default)]
+    pub limits: Limits,
+    /// A folder of the cgroup2 file system that the keeper makes, puts the program
+    /// into from its birth, and removes. Entering costs milliseconds on an idle
+    /// machine, so it is worth it for programs that run for longer than that.
+    #[serde(default)]
+    pub cgroup: Option<PathBuf>,
+}
+
+/// What a program may take before it is cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of standard output that are kept on the disk: the beginning and the end.
+    pub stdout_bytes: u64,
+    /// The same of standard error.
+    pub stderr_bytes: u64,
+    /// How long after SIGTERM comes SIGKILL.
+    pub grace_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { stdout_bytes: 16 << 20, stderr_bytes: 4 << 20, grace_ms: 5_000 }
+    }
+}

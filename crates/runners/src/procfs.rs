@@ -1,0 +1,136 @@
+//! What the kernel says about processes, in `/proc`.
+//!
+//! Only looks. A number found here may belong to another process a moment later;
+//! whoever acts on it compares start times first.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+
+use legation_core::tree::event::Process;
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
+
+/// Bytes of an environment that are looked at; the kernel allows no more by default.
+const MAX_ENVIRON_BYTES: u64 = 4 << 20;
+
+/// One line of `/proc/<pid>/stat`, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stat {
+    /// Which process, and when it started.
+    pub(crate) process: Process,
+    /// Its parent's number.
+    pub(crate) parent: u32,
+    /// The session it is in: the number of the process that made it.
+    pub(crate) session: u32,
+    /// Whether it has ended and only waits to be noticed.
+    pub(crate) is_dead: bool,
+    /// Whether it is stopped.
+    pub(crate) is_stopped: bool,
+    /// Processor time of the descendants it has waited for, in ticks.
+    pub(crate) waited_ticks: u64,
+}
+
+/// This process's own number.
+pub(crate) fn own_pid() -> u32 {
+    number(getpid())
+}
+
+/// A number as `/proc` writes it.
+pub(crate) fn number(pid: Pid) -> u32 {
+    pid.as_raw_nonzero().get().unsigned_abs()
+}
+
+/// A number as system calls want it.
+pub(crate) fn pid(number: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(number).ok()?)
+}
+
+/// What is known of a process; nothing if there is none of that number.
+pub(crate) fn stat(number: u32) -> Option<Stat> {
+    let line = fs::read(path(number, "stat")).ok()?;
+    parse(number, &line)
+}
+
+/// Whether this very process still runs.
+pub(crate) fn is_alive(process: Process) -> bool {
+    stat(process.pid).is_some_and(|stat| stat.process == process && !stat.is_dead)
+}
+
+/// Every process there is.
+pub(crate) fn all() -> Vec<Stat> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter_map(|name| stat(name.parse().ok()?)).collect()
+}
+
+/// Adds to some processes all that descend from them.
+pub(crate) fn add_descendants(all: &[Stat], found: &mut HashSet<u32>) {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for stat in all {
+        children.entry(stat.parent).or_default().push(stat.process.pid);
+    }
+    let mut open: Vec<u32> = found.iter().copied().collect();
+    while let Some(parent) = open.pop() {
+        let below = children.get(&parent).into_iter().flatten();
+        open.extend(below.filter(|child| found.insert(**child)));
+    }
+}
+
+/// Whether a process was started with this variable, written `NAME=value`.
+pub(crate) fn has_variable(number: u32, variable: &str) -> bool {
+    environ(number).split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes())
+}
+
+/// Whether a process was started with a variable of this name.
+pub(crate) fn has_name(number: u32, name: &str) -> bool {
+    let environ = environ(number);
+    let mut entries = environ.split(|&byte| byte == 0);
+    entries
+        .any(|entry| entry.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")))
+}
+
+/// Signals this very process, and no other that may have its number by now.
+pub(crate) fn signal(process: Process, signal: Signal) {
+    let held = pid(process.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    let Some(held) = held else { return };
+    if stat(process.pid).is_some_and(|stat| stat.process == process) {
+        // A process that ended meanwhile, or belongs to another user, is looked at
+        // again by whoever wants it gone.
+        let _ = pidfd_send_signal(held, signal);
+    }
+}
+
+/// The environment a process was started with; empty where it may not be seen.
+fn environ(number: u32) -> Vec<u8> {
+    let mut environ = Vec::new();
+    if let Ok(file) = fs::File::open(path(number, "environ")) {
+        // What cannot be read to its end counts as far as it was read.
+        let _ = file.take(MAX_ENVIRON_BYTES).read_to_end(&mut environ);
+    }
+    environ
+}
+
+fn path(number: u32, file: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{number}/{file}"))
+}
+
+/// Reads the fields behind the program's name, which may contain anything, even
+/// brackets and blanks.
+fn parse(number: u32, line: &[u8]) -> Option<Stat> {
+    let end = line.iter().rposition(|&byte| byte == b')')?;
+    let rest = std::str::from_utf8(line.get(end + 1..)?).ok()?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    // Counted from the state, which is the third field of the line.
+    let field = |at: usize| fields.get(at).copied();
+    let count = |at: usize| field(at).and_then(|field| field.parse::<u64>().ok());
+    let state = field(0)?;
+    Some(Stat {
+        process: Process { pid: number, started: count(19)? },
+        parent: field(1)?.parse().ok()?,
+        session: field(3)?.parse().ok()?,
+        is_dead: matches!(state, "Z" | "X" | "x"),
+        is_stopped: matches!(state, "T" | "t"),
+        waited_ticks: count(13)?.saturating_add(count(14)?),
+    })
+}

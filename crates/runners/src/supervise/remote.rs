@@ -1,0 +1,84 @@
+//! Telling a keeper to stop, freeze or thaw, from anywhere.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use legation_core::tree::event::Process;
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::Error;
+use crate::procfs;
+
+/// A handle on a keeper. What it signals is the process it was made for or nothing:
+/// a number that was given to another process in the meantime is never reached.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    pidfd: Arc<OwnedFd>,
+    /// When a stop was first asked for.
+    stopping: watch::Sender<Option<Instant>>,
+}
+
+impl Remote {
+    /// Takes hold of a process; nothing if it is gone.
+    pub(super) fn open(process: Process) -> Result<Option<Self>, Error> {
+        let Some(pid) = procfs::pid(process.pid) else { return Ok(None) };
+        let pidfd = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
+            Ok(pidfd) => pidfd,
+            Err(Errno::SRCH) => return Ok(None),
+            Err(error) => return Err(Error::Watch { pid: process.pid, source: error.into() }),
+        };
+        // The descriptor stands for whoever had the number just now. Only if that is
+        // the process which was meant can it never stand for another.
+        let is_same = procfs::stat(process.pid).is_some_and(|stat| stat.process == process);
+        let stopping = watch::Sender::new(None);
+        Ok(is_same.then(|| Self { pidfd: Arc::new(pidfd), stopping }))
+    }
+
+    /// Asks for the program and all its descendants to be stopped: SIGTERM, the
+    /// grace, SIGKILL. Asking twice, or too late, is harmless.
+    pub fn stop(&self) {
+        self.send(Signal::TERM);
+        // A keeper that its own program has halted still has to hear this.
+        self.send(Signal::CONT);
+        self.stopping.send_if_modified(|asked| {
+            let is_first = asked.is_none();
+            asked.get_or_insert_with(Instant::now);
+            is_first
+        });
+    }
+
+    /// Freezes the program and all its descendants.
+    pub fn freeze(&self) {
+        self.send(Signal::USR1);
+    }
+
+    /// Lets them go on.
+    pub fn thaw(&self) {
+        self.send(Signal::USR2);
+    }
+
+    /// Ends the keeper at once, for when it no longer answers. Its attempt is lost,
+    /// and whoever waits for it reaps what is left.
+    pub fn kill(&self) {
+        self.send(Signal::KILL);
+    }
+
+    /// Becomes readable when the process has ended.
+    pub(super) fn pidfd(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.pidfd)
+    }
+
+    /// Tells when a stop has been asked for.
+    pub(super) fn stopping(&self) -> watch::Receiver<Option<Instant>> {
+        self.stopping.subscribe()
+    }
+
+    fn send(&self, signal: Signal) {
+        // The only failure that is left is that the process has ended, and then
+        // there is nothing to tell it.
+        let _ = pidfd_send_signal(&*self.pidfd, signal);
+    }
+}

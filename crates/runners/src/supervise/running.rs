@@ -1,0 +1,188 @@
+//! A keeper at work, as the engine sees it.
+
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use legation_core::ids::SessionId;
+use legation_core::tree::event::Process;
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt, Interest};
+use tokio::process::{Child, ChildStdout};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::follow::{CHUNK_BYTES, Follow};
+use super::reap::reap;
+use super::{Error, Exit, Remote};
+use crate::keep::{Ended, Order};
+
+/// How often the files of a keeper that another engine started are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How much longer than its grace a keeper may take to stop before it is no longer
+/// believed in.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A keeper that runs, and what is still to be read of its program's output.
+///
+/// Dropping it changes nothing for the program.
+#[derive(Debug)]
+pub struct Running {
+    /// The keeper: what to look for after a restart.
+    pub process: Process,
+    dir: PathBuf,
+    session: SessionId,
+    grace: Duration,
+    remote: Remote,
+    end: AsyncFd<Arc<OwnedFd>>,
+    /// The keeper as a child of this process, if it is one.
+    child: Option<Child>,
+    /// Output as it comes. Whatever does not come through here is in the files.
+    pipe: Option<ChildStdout>,
+    follow: Follow,
+    is_over: bool,
+    is_killed: bool,
+}
+
+impl Running {
+    /// A keeper that was started here.
+    pub(super) fn started(
+        order: &Order,
+        (process, remote): (Process, Remote),
+        (child, pipe): (Child, ChildStdout),
+    ) -> Result<Self, Error> {
+        let grace = Duration::from_millis(order.limits.grace_ms);
+        let mut running = Self::found(order.dir.clone(), &order.session, (process, remote, grace))?;
+        running.child = Some(child);
+        running.pipe = Some(pipe);
+        Ok(running)
+    }
+
+    /// A keeper that somebody else started. Its output is read from the beginning.
+    pub(super) fn found(
+        dir: PathBuf,
+        session: &SessionId,
+        (process, remote, grace): (Process, Remote, Duration),
+    ) -> Result<Self, Error> {
+        let end = AsyncFd::register_with_interest(remote.pidfd(), Interest::READABLE)
+            .map_err(|source| Error::Watch { pid: process.pid, source })?;
+        Ok(Self {
+            process,
+            follow: Follow::stdout(dir.clone()),
+            dir,
+            session: session.clone(),
+            grace,
+            remote,
+            end,
+            child: None,
+            pipe: None,
+            is_over: false,
+            is_killed: false,
+        })
+    }
+
+    /// A handle that others may keep.
+    pub fn remote(&self) -> Remote {
+        self.remote.clone()
+    }
+
+    /// Bytes of the output that were gone before they could be read. Each gap was
+    /// read as one line break.
+    pub fn missed_bytes(&self) -> u64 {
+        self.follow.missed
+    }
+
+    /// The next piece of the program's standard output; nothing when there will be no
+    /// more. May be dropped while it waits, without loss.
+    pub async fn read(&mut self) -> Option<Vec<u8>> {
+        loop {
+            if let Some(chunk) = self.read_pipe().await {
+                return Some(chunk);
+            }
+            if let Some(chunk) = self.follow.next() {
+                return Some(chunk);
+            }
+            if self.is_over {
+                return None;
+            }
+            // What was written before the end was seen is read in one more round.
+            self.is_over = Ended::read(&self.dir).is_some() || self.ends_within(LOOK_EVERY).await;
+        }
+    }
+
+    /// Waits for the end of the keeper, and of everything it kept. Output that was not
+    /// read by now stays in the files.
+    pub async fn wait(&mut self) -> Exit {
+        // A keeper never waits for a reader that is gone.
+        self.pipe = None;
+        while !self.ends_within(Duration::MAX).await {}
+        let status = match &mut self.child {
+            Some(child) => child.wait().await.ok(),
+            None => None,
+        };
+        let mut reaped = 0;
+        if !status.as_ref().is_some_and(ExitStatus::success) {
+            let (session, dir) = (self.session.clone(), self.dir.clone());
+            let reaping = tokio::task::spawn_blocking(move || reap(&session, &dir));
+            reaped = reaping.await.unwrap_or_default();
+        }
+        Ended::read(&self.dir).map_or(Exit::Lost { reaped }, Exit::Ended)
+    }
+
+    /// The next piece from the pipe; nothing once it is closed.
+    async fn read_pipe(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let overdue = self.overdue();
+            let pipe = self.pipe.as_mut()?;
+            let mut chunk = Vec::with_capacity(CHUNK_BYTES);
+            tokio::select! {
+                read = pipe.read_buf(&mut chunk) => match read {
+                    Ok(0) => self.pipe = None,
+                    Ok(bytes) => {
+                        self.follow.skip(bytes);
+                        return Some(chunk);
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(_) => self.pipe = None,
+                },
+                () = overdue => self.give_up(),
+            }
+        }
+    }
+
+    /// Waits so long for the keeper's end, and says whether it came.
+    async fn ends_within(&mut self, limit: Duration) -> bool {
+        let overdue = self.overdue();
+        tokio::select! {
+            ready = self.end.readable() => return ready.is_ok(),
+            () = sleep(limit) => {}
+            () = overdue => self.give_up(),
+        }
+        false
+    }
+
+    /// Comes when a stop was asked for and has not happened for far too long.
+    fn overdue(&self) -> impl Future<Output = ()> + use<> {
+        let mut stopping = self.remote.stopping();
+        let patience = self.grace + PATIENCE;
+        let is_killed = self.is_killed;
+        async move {
+            let asked: Option<Instant> = match stopping.wait_for(Option::is_some).await {
+                Ok(asked) => *asked,
+                Err(_) => None,
+            };
+            match asked {
+                Some(asked) if !is_killed => sleep_until(asked + patience).await,
+                Some(_) | None => std::future::pending().await,
+            }
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.is_killed = true;
+        self.remote.kill();
+    }
+}

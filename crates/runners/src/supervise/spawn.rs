@@ -1,0 +1,81 @@
+//! Starting a keeper.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use legation_core::tree::event::Process;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdout, Command};
+
+use super::{Error, Remote, Running};
+use crate::keep::Order;
+use crate::procfs;
+
+/// The variable that tells a keeper from what a dead one has left. No program that
+/// is kept has it.
+pub(super) const KEEPER_VARIABLE: &str = "LEGATION_KEEPER";
+
+/// How keepers are started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keeper {
+    /// The binary.
+    pub exe: PathBuf,
+    /// What makes it a keeper.
+    pub args: Vec<OsString>,
+}
+
+impl Keeper {
+    /// This very binary with its hidden verb.
+    pub fn own() -> io::Result<Self> {
+        Ok(Self { exe: std::env::current_exe()?, args: vec![OsString::from("keep")] })
+    }
+
+    /// Starts a keeper and hands it its order. When this answers, the keeper listens
+    /// to signals, has made its claim and is about to start the program.
+    pub async fn spawn(&self, order: &Order) -> Result<Running, Error> {
+        let folder = |source| Error::Folder { dir: order.dir.clone(), source };
+        fs::create_dir_all(&order.dir).map_err(folder)?;
+        let text = serde_json::to_vec(order).map_err(|error| Error::Order(error.into()))?;
+        let mut child = self.start(order)?;
+        let (process, remote) = identify(&child)?;
+        let pipe = instruct(&mut child, &text).await.map_err(|source| match source.kind() {
+            ErrorKind::UnexpectedEof => Error::GaveUp(order.dir.clone()),
+            _ => Error::Order(source),
+        })?;
+        Running::started(order, (process, remote), (child, pipe))
+    }
+
+    fn start(&self, order: &Order) -> Result<Child, Error> {
+        let mut command = Command::new(&self.exe);
+        command.args(&self.args).env_clear().env(KEEPER_VARIABLE, order.attempt.as_str());
+        // A keeper complains in the attempt's folder; its standard error would keep
+        // whatever the engine's is open for longer than the engine lives.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn().map_err(|source| Error::Start { exe: self.exe.clone(), source })
+    }
+}
+
+/// A child that nobody has waited for keeps its number, so there is no race here.
+fn identify(child: &Child) -> Result<(Process, Remote), Error> {
+    let pid = child.id().unwrap_or_default();
+    let gone = || Error::Watch { pid, source: ErrorKind::NotFound.into() };
+    let process = procfs::stat(pid).ok_or_else(gone)?.process;
+    let remote = Remote::open(process)?.ok_or_else(gone)?;
+    Ok((process, remote))
+}
+
+/// Hands the order over and waits until the keeper is ready.
+async fn instruct(child: &mut Child, order: &[u8]) -> io::Result<ChildStdout> {
+    let (Some(mut stdin), Some(mut stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(ErrorKind::BrokenPipe.into());
+    };
+    // A keeper that gives up early says so by closing its output.
+    let told = stdin.write_all(order).await;
+    drop(stdin);
+    let mut ready = [0];
+    stdout.read_exact(&mut ready).await?;
+    told.map(|()| stdout)
+}
