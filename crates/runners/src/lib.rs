@@ -4,3 +4,4 @@
 
 pub mod agents;
 pub mod artifacts;
+pub mod workspace;
