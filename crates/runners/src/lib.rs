@@ -8,3 +8,4 @@ pub mod command;
 pub mod keep;
 mod procfs;
 pub mod supervise;
+pub mod workspace;

@@ -67,7 +67,7 @@ impl Running {
         session: &SessionId,
         (process, remote, grace): (Process, Remote, Duration),
     ) -> Result<Self, Error> {
-        let end = AsyncFd::register_with_interest(remote.pidfd(), Interest::READABLE)
+        let end = AsyncFd::with_interest(remote.pidfd(), Interest::READABLE)
             .map_err(|source| Error::Watch { pid: process.pid, source })?;
         Ok(Self {
             process,

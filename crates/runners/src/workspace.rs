@@ -1,0 +1,159 @@
+//! Workspaces: one isolated working copy for every attempt, and its way back.
+//!
+//! The life of one is `begin` (once for a delegation), `create`, the attempt
+//! itself, `look`, `keep`, `merge`, `remove`. Every step may be repeated after a
+//! crash and then finds what it did before. All of it blocks; whoever is async
+//! calls it on a thread of its own.
+//!
+//! The user's branch, index, configuration and hooks are never touched, except by
+//! [`Spaces::apply`], which is the user's own word. A workspace is never removed
+//! before its work was kept. No program that a child named is ever run.
+
+mod error;
+mod mechanism;
+mod plain;
+mod repository;
+mod types;
+
+use std::path::Path;
+use std::time::Duration;
+
+pub use error::Error;
+use mechanism::Mechanism;
+use plain::Plain;
+use repository::Repository;
+pub use types::{Applied, From, How, Kept, MAX_FILES_SEEN, Merge, New, Note, Place, Seen, Start};
+
+/// What a plain folder may weigh before it is copied without being asked for.
+pub const DEFAULT_COPY_LIMIT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// How long other people's lock files are waited for.
+pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What may be set before a project's workspaces are opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What a plain folder may weigh.
+    pub copy_limit_bytes: u64,
+    /// How long lock files that are not ours are waited for.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { copy_limit_bytes: DEFAULT_COPY_LIMIT_BYTES, patience: DEFAULT_PATIENCE }
+    }
+}
+
+/// The workspaces of one project. Shared by reference between threads.
+#[derive(Debug)]
+pub struct Spaces {
+    mechanism: Box<dyn Mechanism>,
+}
+
+impl Spaces {
+    /// Finds out what the project is: in a git repository, or a plain folder.
+    ///
+    /// `state` is the folder in which everything of these workspaces lies. Without
+    /// git on this machine every project is a plain folder.
+    pub fn open(project: &Path, state: &Path) -> Result<Self, Error> {
+        Self::open_with(project, state, Options::default())
+    }
+
+    /// The same, with other limits than the usual ones.
+    pub fn open_with(project: &Path, state: &Path, options: Options) -> Result<Self, Error> {
+        let mechanism: Box<dyn Mechanism> = match Repository::open(project, state, options)? {
+            Some(repository) => Box::new(repository),
+            None => Box::new(Plain::open(project, state, options)?),
+        };
+        Ok(Self { mechanism })
+    }
+
+    /// Whether the project is in a git repository.
+    #[must_use]
+    pub fn is_git(&self) -> bool {
+        self.mechanism.is_git()
+    }
+
+    /// How many git processes were started so far.
+    #[must_use]
+    pub fn git_processes(&self) -> u64 {
+        self.mechanism.git_processes()
+    }
+
+    /// Fixes what a delegation starts from, and answers with its id.
+    ///
+    /// All its subtasks share it, however the parent goes on meanwhile. Asked a
+    /// second time, the answer is the first one.
+    pub fn begin(&self, start: &Start) -> Result<String, Error> {
+        self.mechanism.begin(start)
+    }
+
+    /// Makes the workspace of an attempt; one that is there already is the answer.
+    ///
+    /// The delegation must have begun.
+    pub fn create(&self, new: &New) -> Result<Place, Error> {
+        self.mechanism.create(new)
+    }
+
+    /// The workspace of an attempt, if it was made and not removed.
+    pub fn find(&self, attempt: &str) -> Result<Option<Place>, Error> {
+        self.mechanism.find(attempt)
+    }
+
+    /// Attempts that have something left here, half-made workspaces included.
+    pub fn list(&self) -> Result<Vec<String>, Error> {
+        self.mechanism.list()
+    }
+
+    /// What the attempt did to its files, whatever it did to its repository.
+    pub fn look(&self, place: &Place) -> Result<Seen, Error> {
+        self.mechanism.look(place)
+    }
+
+    /// Keeps the work outside the workspace; `None` if nothing differs from the base.
+    ///
+    /// Commits, uncommitted and untracked files are kept; ignored ones are not.
+    pub fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
+        self.mechanism.keep(place, note)
+    }
+
+    /// Removes a workspace whose work was kept; refused before that.
+    pub fn remove(&self, place: &Place) -> Result<(), Error> {
+        self.mechanism.remove(place)
+    }
+
+    /// Removes what a crash left of a workspace that was never handed out.
+    ///
+    /// One that was handed out is refused as long as it was not kept.
+    pub fn clear(&self, attempt: &str) -> Result<(), Error> {
+        self.mechanism.clear(attempt)
+    }
+
+    /// Merges kept work into the delegation's result. Callers are served one by one.
+    pub fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {
+        self.mechanism.merge(delegation, kept)
+    }
+
+    /// Merges a nested delegation's result into the workspace of its parent.
+    ///
+    /// On a conflict nothing there is changed.
+    pub fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error> {
+        self.mechanism.bring(into, delegation)
+    }
+
+    /// Takes the delegation's result back to its base; answers with the old tip.
+    pub fn rollback(&self, delegation: &str) -> Result<Option<String>, Error> {
+        self.mechanism.rollback(delegation)
+    }
+
+    /// The difference between the delegation's base and its result, or one kept work.
+    pub fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
+        self.mechanism.diff(delegation, kept)
+    }
+
+    /// Brings the delegation's result into the user's own files; all of it or nothing.
+    pub fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
+        self.mechanism.apply(delegation, how)
+    }
+}

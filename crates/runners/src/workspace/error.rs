@@ -1,0 +1,122 @@
+//! What can go wrong with a workspace, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a workspace could not be made, read, kept, merged or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file system refused.
+    #[error("{doing} {path:?}: {source}")]
+    Files {
+        /// What was being done.
+        doing: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A git command failed.
+    #[error("git {command} failed: {message}")]
+    Git {
+        /// The command's name.
+        command: String,
+        /// The end of what it said.
+        message: String,
+    },
+    /// A git command took too long and was ended.
+    #[error("git {command} did not end within {seconds} s and was stopped")]
+    Slow {
+        /// The command's name.
+        command: String,
+        /// How long it was given.
+        seconds: u64,
+    },
+    /// Somebody else's lock file stayed.
+    #[error(
+        "{path:?} is locked by another git process; if none is running, remove that file and try again"
+    )]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// The work that a subtask depends on does not fit together.
+    #[error("the work that it builds on conflicts in {}", .files.join(", "))]
+    Conflict {
+        /// The files that more than one side changed.
+        files: Vec<String>,
+    },
+    /// The folder is larger than what is copied without being asked.
+    #[error(
+        "{path:?} holds more than {limit_bytes} bytes; raise workspace.copyLimit, or make it a git repository, so that nothing is copied twice"
+    )]
+    TooLarge {
+        /// The folder.
+        path: PathBuf,
+        /// The limit.
+        limit_bytes: u64,
+    },
+    /// An id cannot be used in a path or a branch name.
+    #[error("{id:?} cannot be the name of a {what}")]
+    Name {
+        /// What it names.
+        what: &'static str,
+        /// The id.
+        id: String,
+    },
+    /// There is no such thing here.
+    #[error("there is no {what} {id:?} here")]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// The workspace's work was not kept yet.
+    #[error("the work of {attempt} was not kept yet; keep it before the workspace goes")]
+    NotKept {
+        /// The attempt.
+        attempt: String,
+    },
+    /// Applying would overwrite or conflict, and nothing was changed.
+    #[error("{reason}{}; {hint}", listed(.files))]
+    Refused {
+        /// What stands in the way.
+        reason: String,
+        /// The files in question.
+        files: Vec<String>,
+        /// What to do next.
+        hint: String,
+    },
+    /// A record of ours cannot be read.
+    #[error("{path:?} cannot be read: {message}")]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+}
+
+impl Error {
+    /// For `map_err`: a failure of the file system, with what was being done.
+    pub(super) fn files(
+        doing: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Files { doing, path, source }
+    }
+}
+
+/// File names after a reason, as many as a line can bear.
+fn listed(files: &[String]) -> String {
+    const NAMED: usize = 5;
+    if files.is_empty() {
+        return String::new();
+    }
+    let named: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
+    let more = files.len().saturating_sub(NAMED);
+    let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!(": {}{rest}", named.join(", "))
+}

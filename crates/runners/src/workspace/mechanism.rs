@@ -1,0 +1,27 @@
+//! What every way of making workspaces can do.
+//!
+//! Callers only ever see [`super::Spaces`]. A new way is one more implementation
+//! of this; how the files of a git workspace get there (a checkout now) is the
+//! smaller seam in `repository/checkout.rs`.
+
+use std::fmt::Debug;
+
+use super::{Applied, Error, How, Kept, Merge, New, Note, Place, Seen, Start};
+
+pub(super) trait Mechanism: Debug + Send + Sync {
+    fn is_git(&self) -> bool;
+    fn git_processes(&self) -> u64;
+    fn begin(&self, start: &Start) -> Result<String, Error>;
+    fn create(&self, new: &New) -> Result<Place, Error>;
+    fn find(&self, attempt: &str) -> Result<Option<Place>, Error>;
+    fn list(&self) -> Result<Vec<String>, Error>;
+    fn look(&self, place: &Place) -> Result<Seen, Error>;
+    fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error>;
+    fn remove(&self, place: &Place) -> Result<(), Error>;
+    fn clear(&self, attempt: &str) -> Result<(), Error>;
+    fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error>;
+    fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error>;
+    fn rollback(&self, delegation: &str) -> Result<Option<String>, Error>;
+    fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;
+    fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error>;
+}
