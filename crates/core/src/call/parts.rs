@@ -93,7 +93,10 @@ fn fallen_apart(call: &Call, task: &Task, config: &Config) -> Option<Parts> {
     let pattern = call.pattern.unwrap_or(suggested);
     if cast && call.pattern.is_none() {
         // Those patterns give everyone the whole task; the text has parts, so it is split.
-        return Some(Parts { pattern: Pattern::Parallel, parts: subtasks.into_iter().map(part).collect() });
+        return Some(Parts {
+            pattern: Pattern::Parallel,
+            parts: subtasks.into_iter().map(part).collect(),
+        });
     }
     Some(Parts { pattern, parts: subtasks.into_iter().map(part).collect() })
 }
@@ -129,7 +132,8 @@ fn planned_part(subtask: &PlanSubtask) -> Result<Part, Refusal> {
     let shown = title.clone().or(first).unwrap_or_else(|| subtask.id.clone());
     let timeout = subtask.timeout.as_deref().map(|text| {
         span::timeout_ms(text).map_err(|problem| {
-            let message = format!("Subtask `{}` has a bad timeout `{text}`: {problem}.", subtask.id);
+            let message =
+                format!("Subtask `{}` has a bad timeout `{text}`: {problem}.", subtask.id);
             bad(&message, "Write it like `90s`, `30m` or `2h`.")
         })
     });

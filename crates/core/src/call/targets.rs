@@ -63,12 +63,7 @@ pub(super) fn targets(
     Ok((targets, all))
 }
 
-fn target(
-    call: &Call,
-    part: &Part,
-    agent: AgentId,
-    (house, asker): (House<'_>, &Asker),
-) -> Target {
+fn target(call: &Call, part: &Part, agent: AgentId, (house, asker): (House<'_>, &Asker)) -> Target {
     let parent = asker.path.last();
     let permitted = may_delegate(house.roster, parent, &agent)
         .map_err(|refusal| (refusal.code, refusal.message, refusal.hint));

@@ -1,1 +1,5 @@
-//! Tests of the engine.
+//! Tests of the engine: trees over a journal in memory and a world that plays a script.
+
+mod scripted;
+
+mod trees;
