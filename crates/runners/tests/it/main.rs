@@ -4,3 +4,5 @@
 
 mod agent_files;
 mod artifacts;
+mod command;
+mod processes;
