@@ -4,5 +4,4 @@
 
 mod agent_files;
 mod artifacts;
-mod command;
-mod processes;
+mod workspaces;
