@@ -5,6 +5,7 @@
 //! pattern, which parts, who does what. Nothing is started and nothing bounded;
 //! that is decided where the tree is known.
 
+mod entries;
 mod parts;
 mod targets;
 
@@ -22,6 +23,7 @@ use crate::tree::event::Settings;
 use crate::tree::plan::{Aggregate, Plan};
 use crate::tree::rejection::Refusal;
 
+pub use entries::{class_of_hours, of_entries};
 pub use parts::Parts;
 pub use targets::{Chosen, candidate};
 
