@@ -4,6 +4,7 @@
 #![expect(clippy::too_many_lines, reason = "tables of cases are as long as they are")]
 
 mod agents;
+mod call;
 mod config;
 mod decision;
 mod golden;
