@@ -9,6 +9,7 @@
 //! [`Spaces::apply`], which is the user's own word. A workspace is never removed
 //! before its work was kept. No program that a child named is ever run.
 
+mod changes;
 mod error;
 mod folders;
 mod git;

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
+use super::super::changes::Changes;
 use super::super::folders::Made;
+use super::super::index;
 use super::super::{Error, Kept, MAX_FILES_SEEN, Note, Place, Seen};
-use super::checkout::Changes;
 use super::history::History;
 use super::{Repository, own};
 
@@ -108,7 +109,7 @@ impl Repository {
         {
             history = None;
         }
-        fs::copy(folder.join("index"), &index).map_err(Error::files("writing", &index))?;
+        index::copy(&folder.join("index"), &index)?;
         let head = history.as_ref().map(|history| history.head.clone());
         let commit = if changes.is_empty() && head.as_ref().is_none_or(|head| *head == place.base) {
             place.base.clone()
