@@ -127,6 +127,11 @@ impl Spaces {
         self.mechanism.keep(place, note)
     }
 
+    /// The id of an attempt's kept work, whether or not its workspace is still there.
+    pub fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {
+        self.mechanism.kept_commit(tree, attempt)
+    }
+
     /// Removes a workspace whose work was kept; refused before that.
     pub fn remove(&self, place: &Place) -> Result<(), Error> {
         self.mechanism.remove(place)

@@ -140,6 +140,12 @@ impl Mechanism for Plain {
         self.take_custody(place)
     }
 
+    fn kept_commit(&self, _tree: &str, attempt: &str) -> Result<Option<String>, Error> {
+        let commit = format!("kept:{}", names::checked("attempt", attempt)?);
+        let folder = layer_folder(&self.folders.state, &commit)?;
+        Ok(folder.is_dir().then_some(commit))
+    }
+
     fn remove(&self, place: &Place) -> Result<(), Error> {
         self.folders.remove(&place.attempt)
     }

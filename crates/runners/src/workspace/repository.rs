@@ -28,7 +28,7 @@ use super::folders::Folders;
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start};
+use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names};
 use history::History;
 use mover::Mover;
 use user::User;
@@ -183,6 +183,12 @@ impl Mechanism for Repository {
 
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
         self.take_custody(place, note)
+    }
+
+    fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {
+        let tree = names::checked("tree", tree)?;
+        let attempt = names::checked("attempt", attempt)?;
+        self.resolve(&format!("refs/legation/{tree}/{attempt}"))
     }
 
     fn remove(&self, place: &Place) -> Result<(), Error> {
