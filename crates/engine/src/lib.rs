@@ -5,6 +5,7 @@
 //! not under way. Everything that touches processes, files or the clock is behind
 //! [`World`], so that the simulator can drive the same engine through a fake one.
 
+pub mod client;
 pub mod host;
 pub mod logs;
 pub mod news;
