@@ -7,12 +7,12 @@ use legation_core::ids::DelegationId;
 use legation_core::time::Now;
 use legation_core::tree::{Command, Event};
 use legation_store::{Append, Journal};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::mpsc;
 
 use crate::desk::Desk;
 use crate::engine::Shared;
-use crate::mail::{Mail, Mailbox, NEWS};
-use crate::news::{self, News};
+use crate::mail::{Mail, Mailbox};
+use crate::news;
 use crate::record;
 use crate::world::World;
 
@@ -25,7 +25,6 @@ pub(crate) struct Actor<J, W> {
     shared: Arc<Shared<J, W>>,
     mail: mpsc::Receiver<Mail>,
     mailbox: Mailbox,
-    news: broadcast::Sender<Arc<News>>,
     was_over: bool,
 }
 
@@ -46,7 +45,7 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
         (mailbox, mail): (Mailbox, mpsc::Receiver<Mail>),
     ) -> Self {
         let was_over = desk.state.is_over();
-        Self { desk, shared, mail, mailbox, news: broadcast::Sender::new(NEWS), was_over }
+        Self { desk, shared, mail, mailbox, was_over }
     }
 
     /// Works until the tree is over and nobody wants anything of it.
@@ -96,10 +95,11 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
         let mut mails = Vec::with_capacity(1);
         let mut next = Some(first);
         while let Some(mail) = next {
-            match mail {
-                // Whoever asks first hears everything that follows.
-                Mail::Follow(reply) => drop(reply.send(self.news.subscribe())),
-                other => mails.push(other),
+            // Whoever asks first hears everything that follows.
+            if let Mail::Follow(reply) = mail {
+                drop(reply.send(self.desk.news.subscribe()));
+            } else {
+                mails.push(mail);
             }
             next = if mails.len() < MAX_BATCH { self.mail.try_recv().ok() } else { None };
         }
@@ -146,7 +146,7 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
 
     /// Tells those who follow the tree, and the log.
     fn tell(&self, events: &[Event]) {
-        if self.news.receiver_count() == 0 && !self.shared.is_logged() {
+        if self.desk.news.receiver_count() == 0 && !self.shared.is_logged() {
             return;
         }
         let first = self.desk.state.seq - events.len() as u64;
@@ -156,7 +156,7 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
             let news = Arc::new(news);
             self.shared.log(&news);
             // Nobody has to be listening.
-            let _ = self.news.send(news);
+            let _ = self.desk.news.send(news);
         }
     }
 

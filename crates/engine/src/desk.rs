@@ -16,12 +16,13 @@ use legation_core::time::Now;
 use legation_core::tree::bounds;
 use legation_core::tree::command::Delegate;
 use legation_core::tree::event::Caller;
-use legation_core::tree::{Command, DelegationNo, Effect, Event, Rejection, State, decide, evolve};
 use legation_core::tree::view;
+use legation_core::tree::{Command, DelegationNo, Effect, Event, Rejection, State, decide, evolve};
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot};
 
-use crate::mail::{Accepted, Answer, Failure, Mail};
+use crate::mail::{Accepted, Answer, Failure, Follow, Mail, NEWS};
+use crate::news::News;
 use crate::slots::{Bell, Slots};
 use crate::world::{Act, World};
 
@@ -42,6 +43,7 @@ pub(crate) struct Desk<W> {
     brought: BTreeMap<DelegationNo, bool>,
     /// What has to be looked for after the engine came back.
     lost_sight: Vec<Act>,
+    pub(crate) news: broadcast::Sender<Arc<News>>,
     awaited: Vec<(DelegationId, oneshot::Sender<Answer>)>,
 }
 
@@ -82,12 +84,7 @@ impl Batch {
 }
 
 impl<W: World> Desk<W> {
-    pub(crate) fn new(
-        tree: DelegationId,
-        state: State,
-        world: Arc<W>,
-        slots: Arc<Slots>,
-    ) -> Self {
+    pub(crate) fn new(tree: DelegationId, state: State, world: Arc<W>, slots: Arc<Slots>) -> Self {
         let held = state.slots;
         slots.hold(held);
         Self {
@@ -101,6 +98,7 @@ impl<W: World> Desk<W> {
             under_way: BTreeSet::new(),
             brought: BTreeMap::new(),
             lost_sight: Vec::new(),
+            news: broadcast::Sender::new(NEWS),
             awaited: Vec::new(),
         }
     }
@@ -128,8 +126,11 @@ impl<W: World> Desk<W> {
                 };
                 batch.replies.push(Reply::Wish(reply, answer));
             }
-            Mail::Delegate(delegate, reply) => {
-                let answer = self.delegate(*delegate, now, &mut batch.events);
+            Mail::Delegate(delegate, follow, reply) => {
+                let mut answer = self.delegate(*delegate, now, &mut batch.events);
+                if let (Ok(accepted), Follow::Everything) = (&mut answer, follow) {
+                    accepted.news = Some(self.news.subscribe());
+                }
                 batch.replies.push(Reply::Delegate(reply, answer));
             }
             Mail::Await(delegation, reply) => self.awaited.push((delegation, reply)),
@@ -154,14 +155,14 @@ impl<W: World> Desk<W> {
         let (id, detached) = (delegate.id.clone(), !delegate.waits);
         let caller = delegate.caller.clone();
         match self.decide(&Command::Delegate(Box::new(delegate)), now, events) {
-            Ok(()) => Ok(Accepted { id, again: false }),
+            Ok(()) => Ok(Accepted { id, again: false, news: None }),
             Err(Rejection::Same(id)) => {
                 if let (Caller::Attempt(attempt), false) = (caller, detached) {
                     // Whoever asks again waits again; if it is told already, nothing changes.
                     let wait = Command::Await { attempt, delegation: id.clone() };
                     drop(self.decide(&wait, now, events));
                 }
-                Ok(Accepted { id, again: true })
+                Ok(Accepted { id, again: true, news: None })
             }
             Err(rejection) => Err(Failure::Rejected(rejection)),
         }
@@ -221,7 +222,8 @@ impl<W: World> Desk<W> {
 
     /// A delegation as its caller is shown it.
     pub(crate) fn view(&self, no: DelegationNo, now: Now) -> Value {
-        let mut value = serde_json::to_value(view::status(&self.state, no, now)).unwrap_or_default();
+        let mut value =
+            serde_json::to_value(view::status(&self.state, no, now)).unwrap_or_default();
         if let (Some(object), Some(remaining)) = (value.as_object_mut(), self.remaining(no, now)) {
             object.insert("remaining".to_owned(), remaining);
         }

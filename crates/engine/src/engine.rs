@@ -13,7 +13,7 @@ use crate::actor::Actor;
 use crate::desk::Desk;
 use crate::ids;
 use crate::logs::Logs;
-use crate::mail::{Accepted, Answer, Failure, Look, MAILBOX, Mail, Mailbox};
+use crate::mail::{Accepted, Answer, Failure, Follow, Look, MAILBOX, Mail, Mailbox};
 use crate::news::News;
 use crate::read;
 use crate::record::ROOT_KEYS;
@@ -116,6 +116,14 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
         }
     }
 
+    /// Writes down that something was refused.
+    pub fn note_refused(&self, code: legation_core::Code, message: &str, who: &str) {
+        if let Some(logs) = &self.shared.logs {
+            let now = legation_core::tree::view::Stamp(self.shared.world.now());
+            logs.refused(&now.to_string(), code, message, who);
+        }
+    }
+
     /// The journal.
     pub fn journal(&self) -> &J {
         &self.shared.journal
@@ -162,29 +170,29 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
     }
 
     /// Asks for a delegation: in a tree that is there, or as the root of a new one.
-    /// Says its id, and whether it had been there before.
     pub async fn delegate(
         &self,
         delegate: Delegate,
         tree: Option<DelegationId>,
-    ) -> Result<(DelegationId, bool), Error> {
+        follow: Follow,
+    ) -> Result<Accepted, Error> {
+        let again = |id: String| Accepted { id: id.into(), again: true, news: None };
         if let (None, Some(key)) = (&tree, &delegate.idempotency_key) {
             let known = self.shared.journal.delegation_of_key(ROOT_KEYS, key).await?;
             if let Some(id) = known {
-                return Ok((DelegationId::from(id), true));
+                return Ok(again(id));
             }
         }
         let is_root = tree.is_none();
         let tree = tree.unwrap_or_else(|| delegate.id.clone());
-        let sent = self.send(&tree, is_root, |reply| Mail::Delegate(Box::new(delegate.clone()), reply));
-        let accepted = match sent.await? {
-            Ok(Accepted { id, again }) => (id, again),
+        let mail = |reply| Mail::Delegate(Box::new(delegate.clone()), follow, reply);
+        match self.send(&tree, is_root, mail).await? {
+            Ok(accepted) => Ok(accepted),
             Err(Failure::Journal(legation_store::Error::DuplicateKey { delegation })) => {
-                (DelegationId::from(delegation), true)
+                Ok(again(delegation))
             }
-            Err(failure) => return Err(failure.into()),
-        };
-        Ok(accepted)
+            Err(failure) => Err(failure.into()),
+        }
     }
 
     /// Tells a tree to do something, and waits until that is recorded or refused.

@@ -18,11 +18,15 @@ mod desk;
 mod engine;
 mod ids;
 mod mail;
+mod real;
 mod record;
+mod service;
 mod slots;
 mod token;
 
 pub use engine::{Engine, Error, Options};
-pub use mail::{Answer, Mailbox};
+pub use mail::{Accepted, Answer, Follow, Mailbox};
+pub use real::{Real, RealOptions};
+pub use service::{ServeError, serve};
 pub use token::Secret;
 pub use world::World;

@@ -23,7 +23,7 @@ pub(crate) enum Mail {
     /// A wish, with somebody waiting for what comes of it.
     Wish(Command, oneshot::Sender<Result<(), Failure>>),
     /// A delegation, with somebody waiting to know whether it was accepted.
-    Delegate(Box<Delegate>, oneshot::Sender<Result<Accepted, Failure>>),
+    Delegate(Box<Delegate>, Follow, oneshot::Sender<Result<Accepted, Failure>>),
     /// Somebody wants the answer of a delegation, once it is there.
     Await(DelegationId, oneshot::Sender<Answer>),
     /// Somebody wants to look.
@@ -60,12 +60,24 @@ pub(crate) enum Failure {
     Journal(legation_store::Error),
 }
 
+/// Whether somebody wants to hear what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// Everything from the first event on.
+    Everything,
+    /// Only the answer.
+    Nothing,
+}
+
 /// A delegation that was accepted, or was there already.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Accepted {
-    pub(crate) id: DelegationId,
+#[derive(Debug)]
+pub struct Accepted {
+    /// Which.
+    pub id: DelegationId,
     /// Whether the same call had been made before.
-    pub(crate) again: bool,
+    pub again: bool,
+    /// What happens from here on, where that was wanted.
+    pub news: Option<broadcast::Receiver<Arc<News>>>,
 }
 
 /// A delegation's answer: how it ended and what there is to show.
@@ -88,6 +100,18 @@ impl Mailbox {
     pub async fn tell(&self, command: Command) {
         // The actor has gone only if nothing that is told could matter.
         let _ = self.sender.send(Mail::Report(command)).await;
+    }
+
+    /// Asks for a delegation in the name of an attempt of this tree, and waits for its
+    /// answer; nothing if it was refused.
+    pub(crate) async fn delegate(&self, delegate: Delegate) -> Option<Answer> {
+        let (reply, accepted) = oneshot::channel();
+        let mail = Mail::Delegate(Box::new(delegate), Follow::Nothing, reply);
+        self.sender.send(mail).await.ok()?;
+        let id = accepted.await.ok()?.ok()?.id;
+        let (reply, answer) = oneshot::channel();
+        self.sender.send(Mail::Await(id, reply)).await.ok()?;
+        answer.await.ok()
     }
 
     /// Tells the tree that a result is where whoever asked for it works.

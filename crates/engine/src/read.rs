@@ -14,8 +14,7 @@ use crate::record;
 /// the first event.
 pub(crate) async fn state(journal: &impl Journal, tree: &DelegationId) -> Result<State, Error> {
     let mut state = State::default();
-    let unreadable =
-        |detail: String| Error::Unreadable { tree: tree.clone(), detail };
+    let unreadable = |detail: String| Error::Unreadable { tree: tree.clone(), detail };
     loop {
         let entries = journal.read(tree.as_str(), state.seq, MAX_READ).await?;
         if entries.is_empty() {
@@ -25,11 +24,17 @@ pub(crate) async fn state(journal: &impl Journal, tree: &DelegationId) -> Result
             let event: Event = record::decode(&entry.event)
                 .map_err(|problem| unreadable(format!("event {}: {problem}", entry.seq)))?;
             if event.v > legation_core::tree::event::VERSION {
-                return Err(unreadable(format!("event {} was written by a newer release", entry.seq)));
+                return Err(unreadable(format!(
+                    "event {} was written by a newer release",
+                    entry.seq
+                )));
             }
             evolve(&mut state, &event);
             if state.seq != entry.seq {
-                return Err(unreadable(format!("event {} does not fit those before it", entry.seq)));
+                return Err(unreadable(format!(
+                    "event {} does not fit those before it",
+                    entry.seq
+                )));
             }
         }
     }

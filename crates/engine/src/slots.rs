@@ -56,12 +56,8 @@ impl Bell {
 
 impl Slots {
     pub(crate) fn new(total: u32) -> Self {
-        let inner = Inner {
-            total: total.max(1),
-            taken: 0,
-            urgent: VecDeque::new(),
-            line: VecDeque::new(),
-        };
+        let inner =
+            Inner { total: total.max(1), taken: 0, urgent: VecDeque::new(), line: VecDeque::new() };
         Self { inner: Mutex::new(inner) }
     }
 

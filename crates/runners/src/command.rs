@@ -17,8 +17,8 @@ use legation_core::ids::{AttemptId, SessionId};
 use crate::keep::{Limits, Order};
 
 pub use environment::{ALLOWED, Place, environment};
-pub use parse::{MAX_LINE_BYTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
-pub use resolve::{Unresolved, resolve};
+pub use parse::{MAX_LINE_BYTES, MAX_NOTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
+pub use resolve::{Folders, Unresolved, resolve};
 
 /// Everything that is needed to run a program as an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ impl Start<'_> {
         let env = environment(own, self.env, self.session, &self.place);
         let search = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
         let beside = self.agent_file.and_then(Path::parent);
-        let folders = resolve::Folders { workspace: self.place.workspace, beside, search };
+        let folders = Folders { workspace: self.place.workspace, beside, search };
         Ok(Order {
             attempt: self.attempt.clone(),
             session: self.session.clone(),

@@ -19,11 +19,19 @@
 
 pub mod cgroup;
 mod claim;
+mod copy;
+mod descendants;
 mod ended;
+mod life;
 mod order;
+mod program;
+mod segments;
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::process::ExitCode;
+
+use rustix::process::{getpid, set_child_subreaper, setsid};
+use tokio::runtime::Builder;
 
 pub use claim::{Claim, KEEPER_FILE};
 pub use ended::{EXIT_FILE, Ended, Supervision};
@@ -32,15 +40,27 @@ pub use order::{Limits, Order};
 /// Bytes an order may have at most.
 pub const MAX_ORDER_BYTES: u64 = 64 << 20;
 
+/// Exit code of a keeper whose order cannot be read.
+const NO_ORDER: u8 = 2;
+/// Exit code of a keeper whose attempt is somebody else's already.
+const NOT_OURS: u8 = 3;
+
 /// The whole life of a keeper, from its order to its end.
 pub fn main() -> ExitCode {
-    let Some(_order) = read_order() else { return ExitCode::from(2) };
-    ExitCode::SUCCESS
+    let Some(order) = read_order() else { return ExitCode::from(NO_ORDER) };
+    // It fails for a process that leads a session already, which is just as well.
+    let _ = setsid();
+    let lived = set_child_subreaper(Some(getpid()))
+        .map_err(io::Error::from)
+        .and_then(|()| Builder::new_current_thread().enable_all().build())
+        .and_then(|runtime| runtime.block_on(life::live(order)));
+    // Without its report the attempt counts as lost, and that is all there is to say.
+    lived.unwrap_or(ExitCode::FAILURE)
 }
 
 /// The order, if it came whole: a starter that died in the middle wants nothing.
 fn read_order() -> Option<Order> {
     let mut text = Vec::new();
-    std::io::stdin().take(MAX_ORDER_BYTES).read_to_end(&mut text).ok()?;
+    io::stdin().take(MAX_ORDER_BYTES).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
 }

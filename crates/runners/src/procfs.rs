@@ -25,8 +25,6 @@ pub(crate) struct Stat {
     pub(crate) session: u32,
     /// Whether it has ended and only waits to be noticed.
     pub(crate) is_dead: bool,
-    /// Whether it is stopped.
-    pub(crate) is_stopped: bool,
     /// Processor time of the descendants it has waited for, in ticks.
     pub(crate) waited_ticks: u64,
 }
@@ -34,6 +32,12 @@ pub(crate) struct Stat {
 /// This process's own number.
 pub(crate) fn own_pid() -> u32 {
     number(getpid())
+}
+
+/// Which run of the machine this is; empty where the kernel does not say.
+pub(crate) fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim_end().to_owned()
 }
 
 /// A number as `/proc` writes it.
@@ -130,7 +134,6 @@ fn parse(number: u32, line: &[u8]) -> Option<Stat> {
         parent: field(1)?.parse().ok()?,
         session: field(3)?.parse().ok()?,
         is_dead: matches!(state, "Z" | "X" | "x"),
-        is_stopped: matches!(state, "T" | "t"),
         waited_ticks: count(13)?.saturating_add(count(14)?),
     })
 }

@@ -11,6 +11,7 @@ mod reap;
 mod remote;
 mod running;
 mod spawn;
+mod written;
 
 use std::io;
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ pub use reap::{become_subreaper, reap};
 pub use remote::Remote;
 pub use running::Running;
 pub use spawn::Keeper;
+pub use written::written;
 
 /// How an attempt's processes came to their end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,10 +10,18 @@
 //! before its work was kept. No program that a child named is ever run.
 
 mod error;
+mod folders;
+mod git;
+mod index;
 mod mechanism;
+mod names;
 mod plain;
+mod process;
+mod record;
+mod refs;
 mod repository;
 mod types;
+mod walk;
 
 use std::path::Path;
 use std::time::Duration;

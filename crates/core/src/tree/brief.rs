@@ -234,9 +234,7 @@ fn harmless(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(neutralise(&text).into()),
         Value::Array(list) => Value::Array(list.into_iter().map(harmless).collect()),
-        Value::Object(map) => {
-            map.into_iter().map(|(key, value)| (key, harmless(value))).collect()
-        }
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, harmless(value))).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
 }

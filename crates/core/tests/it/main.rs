@@ -12,3 +12,10 @@ mod returns;
 mod story;
 mod text;
 mod tree;
+
+use proptest::strategy::{BoxedStrategy, Strategy as _};
+
+/// Texts that match an expression. It is read once; a bare text would be read for every case.
+fn matching(expression: &str) -> BoxedStrategy<String> {
+    proptest::string::string_regex(expression).expect("a test's own expression").boxed()
+}

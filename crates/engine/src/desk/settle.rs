@@ -4,9 +4,7 @@ use legation_core::ids::DelegationId;
 use legation_core::time::Now;
 use legation_core::tree::command::Start;
 use legation_core::tree::event::MergeOutcome;
-use legation_core::tree::{
-    AttemptNo, Command, DelegationNo, Effect, Event, SubtaskNo, owed,
-};
+use legation_core::tree::{AttemptNo, Command, DelegationNo, Effect, Event, SubtaskNo, owed};
 
 use super::Desk;
 use crate::ids;

@@ -32,7 +32,7 @@ fn mount_point(mounts: &str) -> Option<PathBuf> {
 /// in there.
 pub(crate) fn enter(group: &Path) -> io::Result<()> {
     match fs::create_dir(group) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         Ok(()) | Err(_) => join(group),
     }
 }

@@ -18,6 +18,8 @@ pub struct Claim {
     /// The keeper; nobody where it was looked for and declared gone before it could
     /// begin, so that it never will.
     pub keeper: Option<Process>,
+    /// Which run of the machine that was: numbers mean nothing after the next.
+    pub boot: String,
     /// The cgroup it uses.
     pub cgroup: Option<PathBuf>,
     /// How long after SIGTERM comes SIGKILL.
@@ -28,17 +30,22 @@ impl Claim {
     /// A claim for this very process.
     pub(super) fn own(cgroup: Option<PathBuf>, grace_ms: u64) -> Option<Self> {
         let keeper = procfs::stat(procfs::own_pid())?.process;
-        Some(Self { keeper: Some(keeper), cgroup, grace_ms })
+        Some(Self { keeper: Some(keeper), boot: procfs::boot(), cgroup, grace_ms })
     }
 
     /// A claim that nobody shall keep this attempt.
     pub(crate) fn nobody() -> Self {
-        Self { keeper: None, cgroup: None, grace_ms: 0 }
+        Self { keeper: None, boot: procfs::boot(), cgroup: None, grace_ms: 0 }
     }
 
     /// What stands in a folder.
     pub fn read(dir: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(dir.join(KEEPER_FILE)).ok()?).ok()
+    }
+
+    /// Whether its keeper could still be there: the machine has not been started anew.
+    pub(crate) fn is_of_this_boot(&self) -> bool {
+        self.boot == procfs::boot()
     }
 
     /// Makes the file with all its content at once. False: somebody was faster.

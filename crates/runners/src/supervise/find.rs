@@ -31,11 +31,14 @@ pub fn find(dir: &Path, session: &SessionId, process: Option<Process>) -> Result
         return Ok(Found::Ended(ended));
     }
     let claim = settled_claim(dir)?;
+    if !claim.is_of_this_boot() {
+        return Ok(Found::Gone);
+    }
     let Some(process) = process.or(claim.keeper) else { return Ok(Found::Gone) };
     let remote = Remote::open(process)?.filter(|_| procfs::is_alive(process));
     if let Some(remote) = remote {
         let grace = Duration::from_millis(claim.grace_ms);
-        let running = Running::found(dir.to_owned(), session, (process, remote, grace))?;
+        let running = Running::found(dir.to_owned(), session, (process, remote, grace));
         return Ok(Found::Running(running));
     }
     // It may have ended between the two looks.

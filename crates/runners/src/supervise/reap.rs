@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use legation_core::ids::SessionId;
 use legation_core::tree::event::Process;
-use rustix::process::{Signal, WaitOptions, getpid, set_child_subreaper, waitpid};
+use rustix::process::{Signal, WaitOptions, child_subreaper, getpid, set_child_subreaper, waitpid};
 
 use super::spawn::KEEPER_VARIABLE;
 use crate::keep::{Claim, cgroup};
@@ -31,20 +31,47 @@ pub fn become_subreaper() -> std::io::Result<()> {
 /// not, and goes on until none is left. Says how many there were. Blocks.
 ///
 /// A process belongs to the attempt if it has its session in the environment, if it
-/// is in the keeper's session or cgroup, or if it descends from one of these. An
-/// orphan that came to this process from a keeper belongs to no attempt that lives,
-/// and is ended as well.
+/// is in its cgroup, or if it descends from one of these.
 pub fn reap(session: &SessionId, dir: &Path) -> u32 {
-    let claim = Claim::read(dir).unwrap_or_else(Claim::nobody);
+    let claim = Claim::read(dir).filter(Claim::is_of_this_boot);
+    let claim = claim.unwrap_or_else(Claim::nobody);
+    let keeper = claim.keeper.map(|process| Kept { process, is_fresh: false });
+    end_all(session, keeper, claim.cgroup.as_deref())
+}
+
+/// The same for a keeper that was seen to die just now, so that its number cannot be
+/// another's yet: whoever is in the session it made belongs to it too. An orphan that
+/// came to this process from a keeper belongs to no attempt that lives, and is ended
+/// as well.
+pub(super) fn reap_after(keeper: Process, session: &SessionId, dir: &Path) -> u32 {
+    let cgroup = Claim::read(dir).and_then(|claim| claim.cgroup);
+    end_all(session, Some(Kept { process: keeper, is_fresh: true }), cgroup.as_deref())
+}
+
+/// A keeper as far as it is known.
+#[derive(Clone, Copy)]
+struct Kept {
+    process: Process,
+    is_fresh: bool,
+}
+
+impl Kept {
+    /// Whether a process is the keeper or in the session it made.
+    fn has(self, stat: &Stat) -> bool {
+        stat.process == self.process || (self.is_fresh && stat.session == self.process.pid)
+    }
+}
+
+fn end_all(session: &SessionId, keeper: Option<Kept>, group: Option<&Path>) -> u32 {
     let variable = format!("{SESSION_VARIABLE}={session}");
     let mut killed = HashSet::new();
     let until = Instant::now() + LIMIT;
     loop {
-        if let Some(cgroup) = &claim.cgroup {
-            killed.extend(cgroup::members(cgroup));
-            cgroup::kill(cgroup);
+        if let Some(group) = group {
+            killed.extend(cgroup::members(group));
+            cgroup::kill(group);
         }
-        let members = members(&claim, &variable);
+        let members = members(keeper, &variable);
         if members.is_empty() || Instant::now() >= until {
             break;
         }
@@ -59,9 +86,7 @@ pub fn reap(session: &SessionId, dir: &Path) -> u32 {
         sleep(PAUSE);
         members.iter().for_each(bury);
     }
-    if let Some(cgroup) = &claim.cgroup {
-        cgroup::remove(cgroup);
-    }
+    group.inspect(|group| cgroup::remove(group));
     u32::try_from(killed.len()).unwrap_or(u32::MAX)
 }
 
@@ -74,31 +99,28 @@ fn bury(member: &Stat) {
 }
 
 /// Every living process of the attempt.
-fn members(claim: &Claim, variable: &str) -> Vec<Stat> {
+fn members(keeper: Option<Kept>, variable: &str) -> Vec<Stat> {
     let own = procfs::own_pid();
     let all = procfs::all();
     let own_session = all.iter().find(|stat| stat.process.pid == own).map(|stat| stat.session);
+    let is_fresh = keeper.is_some_and(|keeper| keeper.is_fresh);
+    let takes_orphans = is_fresh && matches!(child_subreaper(), Ok(Some(_)));
     let mut of_attempt: HashSet<u32> = HashSet::new();
     for stat in all.iter().filter(|stat| stat.process.pid != own && !stat.is_dead) {
+        // Programs that this process has started itself are in its own session.
         let is_stray = || {
             let is_orphan = stat.parent == own && Some(stat.session) != own_session;
-            is_orphan && !procfs::has_name(stat.process.pid, KEEPER_VARIABLE)
+            takes_orphans && is_orphan && !procfs::has_name(stat.process.pid, KEEPER_VARIABLE)
         };
         let pid = stat.process.pid;
-        if is_kept(claim, stat) || procfs::has_variable(pid, variable) || is_stray() {
+        if keeper.is_some_and(|keeper| keeper.has(stat))
+            || procfs::has_variable(pid, variable)
+            || is_stray()
+        {
             of_attempt.insert(pid);
         }
     }
     procfs::add_descendants(&all, &mut of_attempt);
     of_attempt.remove(&own);
     all.into_iter().filter(|stat| of_attempt.contains(&stat.process.pid) && !stat.is_dead).collect()
-}
-
-/// Whether a process is the keeper or in the session it made. The number of a session
-/// is not given to another process as long as there is anybody in it.
-fn is_kept(claim: &Claim, stat: &Stat) -> bool {
-    claim.keeper.is_some_and(|keeper: Process| {
-        let is_later = stat.process.started >= keeper.started;
-        stat.process == keeper || (stat.session == keeper.pid && is_later)
-    })
 }

@@ -2,15 +2,20 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use legation_core::tree::event::Process;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::Error;
 use crate::procfs;
+
+/// How often a process that is not a child of this one is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A handle on a keeper. What it signals is the process it was made for or nothing:
 /// a number that was given to another process in the meantime is never reached.
@@ -66,9 +71,16 @@ impl Remote {
         self.send(Signal::KILL);
     }
 
-    /// Becomes readable when the process has ended.
-    pub(super) fn pidfd(&self) -> Arc<OwnedFd> {
-        Arc::clone(&self.pidfd)
+    /// Waits for the end of a process that may be anybody's child.
+    pub(super) async fn ended(&self) {
+        while !self.has_ended() {
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut watched = [PollFd::new(&*self.pidfd, PollFlags::IN)];
+        !matches!(poll(&mut watched, Some(&Timespec::default())), Ok(0))
     }
 
     /// Tells when a stop has been asked for.

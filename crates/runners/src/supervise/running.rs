@@ -1,22 +1,20 @@
 //! A keeper at work, as the engine sees it.
 
 use std::io::ErrorKind;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::time::Duration;
 
 use legation_core::ids::SessionId;
 use legation_core::tree::event::Process;
-use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncReadExt, Interest};
+use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStdout};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::follow::{CHUNK_BYTES, Follow};
-use super::reap::reap;
-use super::{Error, Exit, Remote};
+use super::reap::reap_after;
+use super::{Exit, Remote};
 use crate::keep::{Ended, Order};
 
 /// How often the files of a keeper that another engine started are looked at.
@@ -37,7 +35,6 @@ pub struct Running {
     session: SessionId,
     grace: Duration,
     remote: Remote,
-    end: AsyncFd<Arc<OwnedFd>>,
     /// The keeper as a child of this process, if it is one.
     child: Option<Child>,
     /// Output as it comes. Whatever does not come through here is in the files.
@@ -53,12 +50,12 @@ impl Running {
         order: &Order,
         (process, remote): (Process, Remote),
         (child, pipe): (Child, ChildStdout),
-    ) -> Result<Self, Error> {
+    ) -> Self {
         let grace = Duration::from_millis(order.limits.grace_ms);
-        let mut running = Self::found(order.dir.clone(), &order.session, (process, remote, grace))?;
+        let mut running = Self::found(order.dir.clone(), &order.session, (process, remote, grace));
         running.child = Some(child);
         running.pipe = Some(pipe);
-        Ok(running)
+        running
     }
 
     /// A keeper that somebody else started. Its output is read from the beginning.
@@ -66,22 +63,19 @@ impl Running {
         dir: PathBuf,
         session: &SessionId,
         (process, remote, grace): (Process, Remote, Duration),
-    ) -> Result<Self, Error> {
-        let end = AsyncFd::with_interest(remote.pidfd(), Interest::READABLE)
-            .map_err(|source| Error::Watch { pid: process.pid, source })?;
-        Ok(Self {
+    ) -> Self {
+        Self {
             process,
             follow: Follow::stdout(dir.clone()),
             dir,
             session: session.clone(),
             grace,
             remote,
-            end,
             child: None,
             pipe: None,
             is_over: false,
             is_killed: false,
-        })
+        }
     }
 
     /// A handle that others may keep.
@@ -125,8 +119,8 @@ impl Running {
         };
         let mut reaped = 0;
         if !status.as_ref().is_some_and(ExitStatus::success) {
-            let (session, dir) = (self.session.clone(), self.dir.clone());
-            let reaping = tokio::task::spawn_blocking(move || reap(&session, &dir));
+            let (keeper, session, dir) = (self.process, self.session.clone(), self.dir.clone());
+            let reaping = spawn_blocking(move || reap_after(keeper, &session, &dir));
             reaped = reaping.await.unwrap_or_default();
         }
         Ended::read(&self.dir).map_or(Exit::Lost { reaped }, Exit::Ended)
@@ -156,8 +150,14 @@ impl Running {
     /// Waits so long for the keeper's end, and says whether it came.
     async fn ends_within(&mut self, limit: Duration) -> bool {
         let overdue = self.overdue();
+        let end = async {
+            match &mut self.child {
+                Some(child) => drop(child.wait().await),
+                None => self.remote.ended().await,
+            }
+        };
         tokio::select! {
-            ready = self.end.readable() => return ready.is_ok(),
+            () = end => return true,
             () = sleep(limit) => {}
             () = overdue => self.give_up(),
         }

@@ -41,11 +41,11 @@ impl Keeper {
         let text = serde_json::to_vec(order).map_err(|error| Error::Order(error.into()))?;
         let mut child = self.start(order)?;
         let (process, remote) = identify(&child)?;
-        let pipe = instruct(&mut child, &text).await.map_err(|source| match source.kind() {
-            ErrorKind::UnexpectedEof => Error::GaveUp(order.dir.clone()),
-            _ => Error::Order(source),
+        let pipe = instruct(&mut child, &text).await.map_err(|source| {
+            let has_ended = source.kind() == ErrorKind::UnexpectedEof;
+            if has_ended { Error::GaveUp(order.dir.clone()) } else { Error::Order(source) }
         })?;
-        Running::started(order, (process, remote), (child, pipe))
+        Ok(Running::started(order, (process, remote), (child, pipe)))
     }
 
     fn start(&self, order: &Order) -> Result<Child, Error> {

@@ -1,0 +1,307 @@
+//! The real world: workspaces on disk, programs under their keepers, the clock.
+//!
+//! An attempt is one task from its workspace to its end. What it reports goes to
+//! the mailbox of its tree as it comes; what it left behind is looked at here,
+//! never believed.
+
+mod attempt;
+mod collect;
+mod entries;
+mod handed_in;
+mod verify;
+mod works;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use legation_core::agent::Definition;
+use legation_core::ids::{AgentId, AttemptId, DelegationId};
+use legation_core::time::Now;
+use legation_core::tree::Command;
+use legation_core::tree::event::Process;
+use legation_runners::supervise::{Ancestry, Keeper, Remote, ancestry};
+use legation_runners::workspace::Spaces;
+use rustc_hash::FxHashMap;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::host::Home;
+use crate::mail::Mailbox;
+use crate::token::Secret;
+use crate::world::{Act, Manner, World};
+
+/// Workspaces that are worked on at once; the rest waits for a thread.
+const MAX_WORKS: usize = 8;
+
+/// Where a project and everything that belongs to it is.
+#[derive(Clone, Debug)]
+pub struct RealOptions {
+    /// The project.
+    pub project: PathBuf,
+    /// Where workspaces and attempts have their folders.
+    pub state: PathBuf,
+    /// The socket that children call.
+    pub socket: PathBuf,
+    /// What seals tokens.
+    pub secret: Secret,
+}
+
+/// The real world of one project.
+#[derive(Clone)]
+pub struct Real {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    options: RealOptions,
+    home: RwLock<Arc<Home>>,
+    spaces: Arc<Spaces>,
+    keeper: Keeper,
+    cgroup: Option<PathBuf>,
+    running: Mutex<FxHashMap<AttemptId, Arc<Live>>>,
+    works: Semaphore,
+    /// Until when a provider wants nobody of these agents.
+    holds: Mutex<FxHashMap<AgentId, Now>>,
+}
+
+/// An attempt that is being started, runs, or is being looked at.
+#[derive(Debug, Default)]
+struct Live {
+    /// How to reach its processes, once there are any.
+    remote: Mutex<Option<(Process, Remote)>>,
+    /// It has to stop.
+    stopping: std::sync::atomic::AtomicBool,
+    /// It has handed in a return.
+    handed_in: Notify,
+}
+
+impl Live {
+    fn remote(&self) -> MutexGuard<'_, Option<(Process, Remote)>> {
+        self.remote.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(std::sync::atomic::Ordering::Acquire)
+    }
+
+    /// Stops it now, or as soon as there is something to stop.
+    fn stop(&self) {
+        self.stopping.store(true, std::sync::atomic::Ordering::Release);
+        if let Some((_, remote)) = &*self.remote() {
+            remote.stop();
+        }
+    }
+
+    /// There is something to reach; it may have to stop at once.
+    fn reach(&self, process: Process, remote: Remote) {
+        *self.remote() = Some((process, remote));
+        if self.is_stopping() {
+            self.stop();
+        }
+    }
+}
+
+impl Real {
+    /// The world of a project.
+    pub fn open(
+        options: RealOptions,
+        home: Home,
+    ) -> Result<Self, legation_runners::workspace::Error> {
+        let spaces = Spaces::open(&options.project, &options.state)?;
+        let keeper = Keeper::own().unwrap_or_else(|_| Keeper {
+            exe: PathBuf::from("/proc/self/exe"),
+            args: vec!["keep".into()],
+        });
+        let inner = Inner {
+            home: RwLock::new(Arc::new(home)),
+            spaces: Arc::new(spaces),
+            keeper,
+            cgroup: legation_runners::keep::cgroup::own(),
+            running: Mutex::default(),
+            works: Semaphore::new(MAX_WORKS),
+            holds: Mutex::default(),
+            options,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Goes by other rules and agents from now on.
+    pub fn move_to(&self, home: Home) -> Arc<Home> {
+        let home = Arc::new(home);
+        *self.inner.home.write().unwrap_or_else(PoisonError::into_inner) = home.clone();
+        home
+    }
+
+    /// The rules and agents that are in force.
+    pub fn home(&self) -> Arc<Home> {
+        self.inner.home()
+    }
+
+    /// Which attempt a process belongs to, whoever its parent is now.
+    pub fn owner_of(&self, pid: u32) -> Ancestry<AttemptId> {
+        let keepers: Vec<_> = self
+            .inner
+            .running()
+            .iter()
+            .filter_map(|(id, live)| Some((live.remote().as_ref()?.0, id.clone())))
+            .collect();
+        ancestry(pid, &keepers)
+    }
+
+    /// The attempt that a token names, if we made it.
+    pub fn open_token(&self, token: &str) -> Option<(DelegationId, AttemptId)> {
+        self.inner.options.secret.open(token)
+    }
+
+    /// Whether a folder lies in a workspace of this project.
+    pub fn is_workspace(&self, folder: &Path) -> bool {
+        folder.starts_with(self.inner.options.state.join("workspaces"))
+    }
+
+    /// An attempt says that it has handed in its return.
+    pub fn submitted(&self, attempt: &AttemptId) {
+        if let Some(live) = self.inner.running().get(attempt) {
+            live.handed_in.notify_one();
+        }
+    }
+}
+
+impl Inner {
+    fn running(&self) -> MutexGuard<'_, FxHashMap<AttemptId, Arc<Live>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn home(&self) -> Arc<Home> {
+        self.home.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The definition of an agent and the file it came from.
+    fn agent(
+        &self,
+        id: &AgentId,
+        parent: Option<&AgentId>,
+    ) -> Option<(Definition, Option<PathBuf>)> {
+        let home = self.home();
+        let definition = home.roster.resolve(parent, id).ok()?.into_owned();
+        let file = home.agents.get(id.as_str()).or_else(|| home.agents.get(parent?.as_str()));
+        Some((definition, file.map(|agent| agent.file.clone())))
+    }
+
+    /// The folder of an attempt.
+    fn folder(&self, attempt: &AttemptId) -> PathBuf {
+        self.options.state.join("attempts").join(attempt.as_str())
+    }
+
+    fn token(&self, tree: &DelegationId, attempt: &AttemptId) -> String {
+        self.options.secret.seal(tree, attempt)
+    }
+
+    /// Does something slow with workspaces on a thread of its own.
+    async fn on_spaces<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Spaces) -> Result<T, legation_runners::workspace::Error> + Send + 'static,
+    ) -> Result<T, String> {
+        let spaces = self.spaces.clone();
+        // The semaphore is never closed.
+        let _turn = self.works.acquire().await;
+        match tokio::task::spawn_blocking(move || work(&spaces)).await {
+            Ok(done) => done.map_err(|error| error.to_string()),
+            Err(problem) => Err(format!("the work on the workspace broke off: {problem}")),
+        }
+    }
+}
+
+/// The time now.
+pub(crate) fn now() -> Now {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    Now(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+impl World for Real {
+    fn now(&self) -> Now {
+        now()
+    }
+
+    fn draw(&self) -> u64 {
+        fastrand::u64(..)
+    }
+
+    async fn until(&self, at: Now) {
+        tokio::time::sleep(Duration::from_millis(at.since_ms(now()))).await;
+    }
+
+    fn act(&self, act: Act, mail: Mailbox) {
+        let inner = self.inner.clone();
+        match act {
+            Act::Spawn(job) => {
+                let live = inner.begin(&job.attempt);
+                drop(tokio::spawn(async move { inner.attempt(*job, live, mail).await }));
+            }
+            Act::Find(job) => {
+                let live = inner.begin(&job.attempt);
+                drop(tokio::spawn(async move { inner.take_up(*job, live, mail).await }));
+            }
+            Act::Stop { attempt, .. } => {
+                let live = inner.running().get(&attempt).cloned();
+                if let Some(live) = live {
+                    live.stop();
+                }
+            }
+            Act::Freeze { attempt, frozen } => {
+                if let Some(live) = inner.running().get(&attempt)
+                    && let Some((_, remote)) = &*live.remote()
+                {
+                    if frozen { remote.freeze() } else { remote.thaw() }
+                }
+                tokio::spawn(async move { mail.tell(Command::Froze { attempt, frozen }).await });
+            }
+            // A command cannot ask, so it cannot be answered; it is told for the record.
+            Act::Answer { attempt, .. } => {
+                tokio::spawn(async move { mail.tell(Command::Answered { attempt }).await });
+            }
+            Act::Merge(work) => drop(tokio::spawn(async move { inner.merge(work, mail).await })),
+            Act::Remove(work) => drop(tokio::spawn(async move { inner.remove(work, mail).await })),
+            Act::RollBack { delegation, .. } => {
+                drop(tokio::spawn(async move { inner.roll_back(delegation, mail).await }));
+            }
+            Act::Bring { delegation, into, .. } => {
+                drop(tokio::spawn(async move { inner.bring(delegation, into, mail).await }));
+            }
+        }
+    }
+
+    fn manner(&self, agent: &AgentId, parent: Option<&AgentId>) -> Manner {
+        let definition = self.inner.agent(agent, parent).map(|(definition, _)| definition);
+        definition.map_or_else(Manner::default, |definition| Manner {
+            prompt: definition.prompt,
+            schema: definition.legation.schema,
+        })
+    }
+}
+
+impl Inner {
+    /// Enters an attempt in the list of those that can be stopped.
+    fn begin(&self, attempt: &AttemptId) -> Arc<Live> {
+        let live = Arc::<Live>::default();
+        self.running().insert(attempt.clone(), live.clone());
+        live
+    }
+
+    /// Until when an agent's provider wants to be left alone, if it does.
+    fn held(&self, agent: &AgentId) -> Option<Now> {
+        let holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        holds.get(agent).copied().filter(|until| *until > now())
+    }
+
+    /// Keeps in mind that an agent's provider wants to be left alone.
+    fn hold(&self, agent: &AgentId, until: Now) {
+        let mut holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = holds.entry(agent.clone()).or_default();
+        *held = until.max(*held);
+    }
+
+    /// Takes it out again.
+    fn end(&self, attempt: &AttemptId) {
+        self.running().remove(attempt);
+    }
+}

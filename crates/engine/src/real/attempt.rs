@@ -1,0 +1,298 @@
+//! One attempt, from its workspace to its end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use legation_core::Code;
+use legation_core::agent::Definition;
+use legation_core::returns::{Receipt, StopReason};
+use legation_core::time::Now;
+use legation_core::tree::Command;
+use legation_core::tree::command::{End, Progress, Said, Spawned, Usage};
+use legation_runners::command::{self, Parser, Report};
+use legation_runners::keep::{Ended, KEEPER_FILE, Limits};
+use legation_runners::supervise::{Exit, Found, Running, find, reap};
+use legation_runners::workspace::{From, New, Place, Start};
+
+use super::{Inner, Live};
+use crate::mail::Mailbox;
+use crate::world::Job;
+
+/// How often an attempt's progress is recorded at most.
+const PROGRESS_EVERY: Duration = Duration::from_millis(250);
+/// How long an attempt may take to end after it has handed in its return.
+const END_AFTER: Duration = Duration::from_secs(10);
+/// The first line where no workspace could be made.
+const NO_WORKSPACE: &str = "Failed to create child worktree for delegation.";
+
+/// What an attempt said until its processes ended.
+pub(super) struct Heard {
+    pub(super) parser: Parser,
+    pub(super) exit: Exit,
+}
+
+/// Why an attempt never began.
+struct Obstacle {
+    code: Code,
+    why: String,
+    /// Not before this time, and it is nobody's fault.
+    hold_until: Option<Now>,
+}
+
+impl Obstacle {
+    fn new(code: Code, why: impl Into<String>) -> Self {
+        Self { code, why: why.into(), hold_until: None }
+    }
+}
+
+impl Inner {
+    /// Makes the workspace, starts the program, listens to it, and tells how it ended.
+    pub(super) async fn attempt(self: Arc<Self>, job: Job, live: Arc<Live>, mail: Mailbox) {
+        if self.folder(&job.attempt).join(KEEPER_FILE).exists() {
+            // It was started, and the engine died before that was recorded.
+            return self.take_up(job, live, mail).await;
+        }
+        match self.start(&job, &live, &mail).await {
+            Ok((place, running)) => self.see_through(job, place, running, (live, mail)).await,
+            Err(obstacle) => {
+                mail.tell(not_started(&job, &live, obstacle)).await;
+                self.end(&job.attempt);
+            }
+        }
+    }
+
+    /// After a restart: goes on with what is found, or says that it is lost.
+    pub(super) async fn take_up(self: Arc<Self>, job: Job, live: Arc<Live>, mail: Mailbox) {
+        let (folder, session, process) =
+            (self.folder(&job.attempt), job.session.clone(), job.process);
+        let attempt = job.attempt.clone();
+        let place = self.on_spaces(move |spaces| spaces.find(attempt.as_str())).await;
+        let place = place.ok().flatten();
+        let found = find(&folder, &session, process);
+        match (found, place) {
+            (Ok(Found::Running(running)), Some(place)) => {
+                live.reach(running.process, running.remote());
+                mail.tell(spawned(&job, &place, &running)).await;
+                self.see_through(job, place, running, (live, mail)).await;
+            }
+            (Ok(Found::Ended(ended)), Some(place)) => {
+                let heard = heard_of(&folder, ended);
+                let end = self.collect(&job, &place, heard, &live).await;
+                mail.tell(Command::End(Box::new(end))).await;
+                self.end(&job.attempt);
+            }
+            (Ok(Found::Running(_) | Found::Ended(_) | Found::Gone) | Err(_), _) => {
+                let (session, folder) = (job.session.clone(), folder.clone());
+                // Whatever is left of it must not go on beside its successor.
+                drop(tokio::task::spawn_blocking(move || reap(&session, &folder)).await);
+                mail.tell(Command::Lose { attempt: job.attempt.clone() }).await;
+                self.end(&job.attempt);
+            }
+        }
+    }
+
+    /// From the workspace to a running program.
+    async fn start(
+        &self,
+        job: &Job,
+        live: &Live,
+        mail: &Mailbox,
+    ) -> Result<(Place, Running), Obstacle> {
+        let (definition, file) = self.agent(&job.agent, job.parent.as_ref()).ok_or_else(|| {
+            Obstacle::new(Code::AgentNotFound, format!("There is no agent `{}` any more.", job.agent))
+        })?;
+        if definition.legation.command.is_empty() {
+            let why = format!("Agent `{}` names no program to run.", job.agent);
+            return Err(Obstacle::new(Code::ToolUnavailable, why));
+        }
+        if let Some(until) = self.held(&job.agent) {
+            let why = "The provider has asked to wait.".to_owned();
+            return Err(Obstacle { code: Code::ToolUnavailable, why, hold_until: Some(until) });
+        }
+        let place = self.workspace(job).await?;
+        if live.is_stopping() {
+            return Err(Obstacle::new(Code::UnknownError, "It was stopped before it began.".to_owned()));
+        }
+        let order = self.order(job, &place, (&definition, file.as_deref()))?;
+        let running = self.keeper.spawn(&order).await;
+        let running =
+            running.map_err(|error| Obstacle::new(Code::ToolUnavailable, error.to_string()))?;
+        live.reach(running.process, running.remote());
+        mail.tell(spawned(job, &place, &running)).await;
+        Ok((place, running))
+    }
+
+    async fn workspace(&self, job: &Job) -> Result<Place, Obstacle> {
+        let start = Start {
+            tree: job.tree.to_string(),
+            delegation: job.delegation.to_string(),
+            from: match &job.base.parent {
+                Some((attempt, _)) => From::Attempt(attempt.to_string()),
+                None => From::User,
+            },
+            include_dirty: job.base.include_dirty,
+        };
+        let new = New {
+            tree: job.tree.to_string(),
+            delegation: job.delegation.to_string(),
+            subtask: job.subtask.to_string(),
+            attempt: job.attempt.to_string(),
+            with: job.base.with.iter().map(ToString::to_string).collect(),
+        };
+        let made = self.on_spaces(move |spaces| {
+            spaces.begin(&start)?;
+            spaces.create(&new)
+        });
+        made.await.map_err(|why| Obstacle::new(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {why}")))
+    }
+
+    fn order(
+        &self,
+        job: &Job,
+        place: &Place,
+        (definition, file): (&Definition, Option<&Path>),
+    ) -> Result<legation_runners::keep::Order, Obstacle> {
+        let folder = self.folder(&job.attempt);
+        let made = fs::create_dir_all(&folder)
+            .and_then(|()| fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)));
+        made.map_err(|problem| {
+            Obstacle::new(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {folder:?}: {problem}"))
+        })?;
+        let env: Vec<(String, String)> =
+            definition.legation.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        let brief = serde_json::to_string(&job.brief).unwrap_or_default();
+        let start = command::Start {
+            attempt: &job.attempt,
+            session: &job.session,
+            place: command::Place {
+                dir: &folder,
+                workspace: &place.cwd,
+                socket: &self.options.socket,
+                token: &self.token(&job.tree, &job.attempt),
+                depth: job.brief.delegation_depth,
+            },
+            command: &definition.legation.command,
+            env: &env,
+            agent_file: file,
+            brief: &brief,
+            limits: Limits::default(),
+            cgroup: self.cgroup.as_deref(),
+        };
+        start.order(std::env::vars()).map_err(|error| {
+            let code = match &error {
+                command::Error::Unresolved(_) => Code::ToolUnavailable,
+                command::Error::Folder { .. } => Code::WorkspaceFailed,
+            };
+            Obstacle::new(code, error.to_string())
+        })
+    }
+
+    /// Listens until everything has ended, then looks at what there is.
+    async fn see_through(
+        self: Arc<Self>,
+        job: Job,
+        place: Place,
+        running: Running,
+        (live, mail): (Arc<Live>, Mailbox),
+    ) {
+        let heard = listen(&job, running, &live, &mail).await;
+        if matches!(heard.exit, Exit::Lost { .. }) && !live.is_stopping() {
+            mail.tell(Command::Lose { attempt: job.attempt.clone() }).await;
+        } else {
+            let asked = self.honour_entries(&job, &heard, &mail).await;
+            let mut end = self.collect(&job, &place, heard, &live).await;
+            end.receipt.tool_calls.extend(asked);
+            mail.tell(Command::End(Box::new(end))).await;
+        }
+        self.end(&job.attempt);
+    }
+}
+
+/// Passes on what a program says, until it and all it has started have ended.
+async fn listen(job: &Job, mut running: Running, live: &Live, mail: &Mailbox) -> Heard {
+    let mut parser = Parser::default();
+    let mut told: Option<Instant> = None;
+    let mut last = None;
+    let overdue = async {
+        live.handed_in.notified().await;
+        tokio::time::sleep(END_AFTER).await;
+    };
+    tokio::pin!(overdue);
+    let mut waits_for_end = true;
+    loop {
+        let chunk = tokio::select! {
+            chunk = running.read() => chunk,
+            () = &mut overdue, if waits_for_end => {
+                waits_for_end = false;
+                running.remote().stop();
+                continue;
+            }
+        };
+        let Some(chunk) = chunk else { break };
+        for report in parser.push(&chunk) {
+            match report {
+                Report::Usage(usage) => mail.tell(used(job, usage.tokens, usage.cost)).await,
+                Report::Progress(progress) => last = Some(progress),
+                Report::Ignored(_) => {}
+            }
+        }
+        if told.is_none_or(|at| at.elapsed() >= PROGRESS_EVERY)
+            && let Some(progress) = last.take()
+        {
+            told = Some(Instant::now());
+            mail.tell(Command::Progress(Progress {
+                attempt: job.attempt.clone(),
+                current: progress.current,
+                total: progress.total,
+                last_action: progress.last_action,
+            }))
+            .await;
+        }
+    }
+    parser.finish();
+    Heard { parser, exit: running.wait().await }
+}
+
+fn used(
+    job: &Job,
+    tokens: legation_core::returns::Tokens,
+    cost: Option<legation_core::money::Usd>,
+) -> Command {
+    Command::Use(Usage { attempt: job.attempt.clone(), tokens, cost, context: None })
+}
+
+/// What an attempt wrote whose end nobody was there to see.
+fn heard_of(folder: &Path, ended: Ended) -> Heard {
+    let mut parser = Parser::default();
+    for piece in legation_runners::supervise::written(folder) {
+        parser.push(&piece);
+    }
+    parser.finish();
+    Heard { parser, exit: Exit::Ended(ended) }
+}
+
+fn spawned(job: &Job, place: &Place, running: &Running) -> Command {
+    Command::Spawned(Spawned {
+        attempt: job.attempt.clone(),
+        process: Some(running.process),
+        workspace: Some(place.root.to_string_lossy().into_owned()),
+        base: Some(place.base.clone()),
+    })
+}
+
+fn not_started(job: &Job, live: &Live, obstacle: Obstacle) -> Command {
+    let Obstacle { code, why, hold_until } = obstacle;
+    let stop_reason =
+        if live.is_stopping() { StopReason::Cancelled } else { StopReason::NotStarted };
+    Command::End(Box::new(End {
+        attempt: job.attempt.clone(),
+        said: Said::NotStarted { code, why },
+        receipt: Receipt { stop_reason, ..Receipt::default() },
+        quality: None,
+        hold_until,
+        raw: None,
+    }))
+}

@@ -1,0 +1,74 @@
+//! The commands that the runtime runs itself after a `completed`.
+
+use legation_core::agent::Definition;
+use legation_core::returns::Verification;
+use legation_runners::command;
+use legation_runners::keep::Limits;
+use legation_runners::supervise::Exit;
+use legation_runners::workspace::Place;
+
+use super::{Inner, Live};
+use crate::world::Job;
+
+impl Inner {
+    /// Runs each command in the workspace, one after another, under a keeper of its own.
+    /// The attempt's time goes on meanwhile; a stop reaches these commands too.
+    pub(super) async fn verify(
+        &self,
+        job: &Job,
+        place: &Place,
+        definition: &Definition,
+        live: &Live,
+    ) -> Vec<Verification> {
+        let mut done = Vec::new();
+        for (number, line) in definition.legation.verify.iter().enumerate() {
+            let exit_code = if live.is_stopping() {
+                None
+            } else {
+                self.run(job, place, (definition, number, line), live).await
+            };
+            done.push(Verification { command: line.clone(), exit_code });
+        }
+        done
+    }
+
+    async fn run(
+        &self,
+        job: &Job,
+        place: &Place,
+        (definition, number, line): (&Definition, usize, &str),
+        live: &Live,
+    ) -> Option<i32> {
+        let folder = self.folder(&job.attempt).join(format!("verify-{}", number + 1));
+        std::fs::create_dir_all(&folder).ok()?;
+        let env: Vec<(String, String)> =
+            definition.legation.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        let shell = ["sh".to_owned(), "-c".to_owned(), line.to_owned()];
+        let start = command::Start {
+            attempt: &job.attempt,
+            session: &job.session,
+            place: command::Place {
+                dir: &folder,
+                workspace: &place.cwd,
+                socket: &self.options.socket,
+                // Nothing that verifies may delegate.
+                token: "",
+                depth: job.brief.delegation_depth,
+            },
+            command: &shell,
+            env: &env,
+            agent_file: None,
+            brief: "",
+            limits: Limits::default(),
+            cgroup: self.cgroup.as_deref(),
+        };
+        let order = start.order(std::env::vars()).ok()?;
+        let mut running = self.keeper.spawn(&order).await.ok()?;
+        live.reach(running.process, running.remote());
+        while running.read().await.is_some() {}
+        match running.wait().await {
+            Exit::Ended(ended) => ended.code,
+            Exit::Lost { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What is done with the work of attempts that ended: merged, brought, kept.
+
+use std::sync::Arc;
+
+use legation_core::Code;
+use legation_core::ids::DelegationId;
+use legation_core::tree::Command;
+use legation_core::tree::event::MergeOutcome;
+use legation_runners::workspace::{Error, Kept, Merge, Note, Spaces};
+
+use super::Inner;
+use crate::mail::Mailbox;
+use crate::world::Work;
+
+/// What is written beside kept work.
+fn note(work: &Work) -> Note {
+    Note { agent: work.agent.to_string(), session: work.session.to_string(), title: String::new() }
+}
+
+/// Keeps the work of an attempt; none if there is nothing to keep.
+fn keep(spaces: &Spaces, work: &Work) -> Result<Option<Kept>, Error> {
+    match spaces.find(work.attempt.as_str())? {
+        Some(place) => spaces.keep(&place, &note(work)),
+        None => Ok(None),
+    }
+}
+
+fn merge(spaces: &Spaces, work: &Work) -> Result<MergeOutcome, Error> {
+    let Some(kept) = keep(spaces, work)? else {
+        return Ok(MergeOutcome::Clean { commit: None });
+    };
+    Ok(match spaces.merge(work.delegation.as_str(), &kept)? {
+        Merge::Clean { commit } => MergeOutcome::Clean { commit: Some(commit) },
+        Merge::Conflict { files } => MergeOutcome::Conflict { files },
+        Merge::Nothing => MergeOutcome::Clean { commit: None },
+    })
+}
+
+impl Inner {
+    /// Merges the work of an attempt into its delegation's result.
+    pub(super) async fn merge(self: Arc<Self>, work: Work, mail: Mailbox) {
+        let attempt = work.attempt.clone();
+        let outcome = self.on_spaces(move |spaces| merge(spaces, &work)).await;
+        let outcome = outcome.unwrap_or_else(|message| MergeOutcome::Failed {
+            code: Code::GitCommitFailed,
+            message,
+        });
+        mail.tell(Command::Merged { attempt, outcome }).await;
+    }
+
+    /// Keeps the work of an attempt, then removes its workspace. What cannot be kept
+    /// is not removed.
+    pub(super) async fn remove(self: Arc<Self>, work: Work, mail: Mailbox) {
+        let attempt = work.attempt.clone();
+        let kept = self.on_spaces(move |spaces| {
+            let kept = keep(spaces, &work)?;
+            if let Some(place) = spaces.find(work.attempt.as_str())? {
+                spaces.remove(&place)?;
+            }
+            Ok(kept.map(|kept| kept.reference))
+        });
+        let kept = kept.await.unwrap_or(None);
+        mail.tell(Command::WorkspaceRemoved { attempt, kept }).await;
+    }
+
+    /// Takes back what a delegation merged.
+    pub(super) async fn roll_back(self: Arc<Self>, delegation: DelegationId, mail: Mailbox) {
+        let id = delegation.clone();
+        // What cannot be taken back stays on a branch that nobody has applied.
+        drop(self.on_spaces(move |spaces| spaces.rollback(id.as_str())).await);
+        mail.tell(Command::RolledBack { delegation }).await;
+    }
+
+    /// Brings a delegation's result to the workspace of the attempt that asked.
+    pub(super) async fn bring(
+        self: Arc<Self>,
+        delegation: DelegationId,
+        into: Work,
+        mail: Mailbox,
+    ) {
+        let id = delegation.clone();
+        let brought = self.on_spaces(move |spaces| match spaces.find(into.attempt.as_str())? {
+            Some(place) => spaces.bring(&place, id.as_str()).map(Some),
+            None => Ok(None),
+        });
+        // A conflict changes nothing there; the result stays on its branch.
+        drop(brought.await);
+        mail.brought(delegation).await;
+    }
+}

@@ -1,0 +1,175 @@
+//! The engine as a background process: one for each project, behind a local socket.
+//!
+//! It owns the project while it holds the lock. It is started by whoever needs it
+//! and gone some time after it has nothing to do; attempts that run do not need it,
+//! and the next one takes them up.
+
+mod caller;
+mod converse;
+mod delegate;
+mod place;
+mod refuse;
+mod steer;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use legation_store::{Journal as _, Sqlite};
+use tokio::net::UnixListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::client::{Paths, PrepareError, prepare};
+use crate::engine::{Engine, Options};
+use crate::host::{Home, Host, Trouble};
+use crate::logs::Logs;
+use crate::real::{Real, RealOptions, now};
+
+/// How long the engine stays when it has nothing to do.
+const IDLE: Duration = Duration::from_secs(30);
+/// How often it looks whether it has.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const MS_PER_DAY: u64 = 86_400_000;
+
+/// Why the engine cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Another engine owns the project.
+    #[error("another engine is at work for {0}")]
+    Owned(PathBuf),
+    /// A file or folder cannot be used.
+    #[error("cannot {doing} {path}: {source}", path = path.display())]
+    Files {
+        /// What was being done.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A folder cannot be made.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] legation_store::Error),
+    /// Workspaces cannot be made.
+    #[error(transparent)]
+    Workspaces(#[from] legation_runners::workspace::Error),
+    /// The rules cannot be read.
+    #[error(transparent)]
+    Rules(#[from] Trouble),
+    /// What the journal holds cannot be taken up.
+    #[error(transparent)]
+    Engine(#[from] crate::engine::Error),
+}
+
+/// What every conversation shares.
+struct Service<H> {
+    engine: Engine<Sqlite, Real>,
+    real: Arc<Real>,
+    host: H,
+    talking: AtomicUsize,
+}
+
+/// Serves a project until there has been nothing to do for a while. `ready` is called
+/// when the socket listens.
+pub async fn serve<H: Host>(
+    project: PathBuf,
+    paths: Paths,
+    host: H,
+    ready: impl FnOnce(),
+) -> Result<(), ServeError> {
+    prepare(&paths)?;
+    let lock = place::lock(&paths)?;
+    place::settle_in(&paths)?;
+    let home = host.home(&BTreeMap::new())?;
+    let limits = home.config.limits.clone();
+    let logging = home.config.logging.clone();
+    let secret = place::secret(&paths)?;
+    let journal = Sqlite::open(&paths.journal, &legation_store::Options::default())?;
+    let logs = Logs::open(&paths.logs, &paths.workspaces());
+    let logs = logs.map_err(place::files("write", &paths.logs))?;
+    let options = RealOptions {
+        project: project.clone(),
+        state: paths.state.clone(),
+        socket: paths.socket.clone(),
+        secret,
+    };
+    let real = Arc::new(Real::open(options, home)?);
+    let width = limits.max_concurrent_total;
+    let engine = Engine::new(journal, real.clone(), Options { width, logs: Some(logs) });
+    let listener = place::listen(&paths)?;
+    let service = Arc::new(Service { engine, real, host, talking: AtomicUsize::new(0) });
+    service.engine.recover(false).await?;
+    ready();
+    service.clone().forget_old(logging.history_retention);
+    service.listen(&listener).await;
+    place::leave(&paths, lock);
+    Ok(())
+}
+
+impl<H: Host> Service<H> {
+    /// Takes calls until nothing is left to do, or somebody says to stop.
+    async fn listen(self: &Arc<Self>, listener: &UnixListener) {
+        let Ok(mut stop) = signal(SignalKind::terminate()) else { return };
+        let mut idle_since = Instant::now();
+        loop {
+            tokio::select! {
+                () = async { stop.recv().await.unwrap_or(()) } => return,
+                accepted = listener.accept() => {
+                    if let Ok((stream, _)) = accepted {
+                        let service = self.clone();
+                        service.talking.fetch_add(1, Ordering::AcqRel);
+                        tokio::spawn(async move {
+                            service.converse(stream).await;
+                            service.talking.fetch_sub(1, Ordering::AcqRel);
+                        });
+                    }
+                }
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+            if self.engine.is_busy() || self.talking.load(Ordering::Acquire) > 0 {
+                idle_since = Instant::now();
+            }
+            // A journal that takes nothing more is opened again by the next engine.
+            let useless = self.engine.failure().is_some() && !self.is_talking();
+            if useless || idle_since.elapsed() >= IDLE {
+                return;
+            }
+        }
+    }
+
+    fn is_talking(&self) -> bool {
+        self.talking.load(Ordering::Acquire) > 0
+    }
+
+    /// Forgets what is older than the history is kept, in the background.
+    fn forget_old(self: Arc<Self>, days: u32) {
+        tokio::spawn(async move {
+            let before = now().0.saturating_sub(u64::from(days) * MS_PER_DAY);
+            let before = i64::try_from(before).unwrap_or(i64::MAX);
+            // What could not be forgotten now is forgotten by the next start.
+            let _ = self.engine.journal().forget_before(before).await;
+        });
+    }
+
+    /// The rules and agents as the files say now.
+    async fn home(self: &Arc<Self>, env: BTreeMap<String, String>) -> Result<Arc<Home>, Trouble> {
+        let service = self.clone();
+        let read = tokio::task::spawn_blocking(move || service.host.home(&env)).await;
+        let home = read.unwrap_or_else(|problem| {
+            Err(Trouble {
+                code: legation_core::Code::UnknownError,
+                message: format!("the project's files could not be read: {problem}"),
+                hint: "try again".to_owned(),
+                details: serde_json::Value::Null,
+            })
+        })?;
+        self.engine.resize(home.config.limits.max_concurrent_total);
+        Ok(self.real.move_to(home))
+    }
+}

@@ -1,0 +1,117 @@
+//! Who calls. Looked up by token and by process, never believed.
+
+use std::path::PathBuf;
+
+use legation_core::Code;
+use legation_core::ids::{AgentId, AttemptId, DelegationId};
+use legation_core::tree::event::Caller;
+use legation_core::tree::rejection::Refusal;
+use legation_runners::supervise::Ancestry;
+
+use super::Service;
+use super::refuse::unreachable;
+use crate::host::Host;
+use crate::protocol::{Refused, Request};
+
+/// The variable by which a root may say that it stands deeper.
+const DEPTH: &str = "DELEGATION_DEPTH";
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub(super) enum Who {
+    /// A person or a program outside.
+    Root {
+        /// How deep it says it stands; that may only tighten.
+        depth: u32,
+    },
+    /// An attempt.
+    Attempt {
+        /// Its tree.
+        tree: DelegationId,
+        /// Which.
+        attempt: AttemptId,
+        /// The agents from the first below the root to itself.
+        path: Vec<AgentId>,
+    },
+}
+
+impl Who {
+    /// Who calls, as the rules know it.
+    pub(super) fn caller(&self) -> Caller {
+        match self {
+            Self::Root { depth } => Caller::Root { name: AgentId::new("user"), depth: *depth },
+            Self::Attempt { attempt, .. } => Caller::Attempt(attempt.clone()),
+        }
+    }
+
+    /// A name for the record.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Root { .. } => "user",
+            Self::Attempt { path, .. } => path.last().map_or("agent", AgentId::as_str),
+        }
+    }
+}
+
+impl<H: Host> Service<H> {
+    /// Finds out who calls.
+    pub(super) async fn identify(
+        &self,
+        request: &Request,
+        pid: Option<u32>,
+    ) -> Result<Who, Refused> {
+        let owner = pid.map_or(Ancestry::Gone, |pid| self.real.owner_of(pid));
+        if let Some(token) = request.token.as_deref().filter(|token| !token.is_empty()) {
+            return self.by_token(token, &owner).await;
+        }
+        let inside = match owner {
+            Ancestry::Attempt(_) | Ancestry::Own => true,
+            // Whoever is gone before it can be looked at does not get an answer anyway.
+            Ancestry::Gone => pid.is_some(),
+            Ancestry::Outside => {
+                pid.and_then(folder_of).is_some_and(|at| self.real.is_workspace(&at))
+            }
+        };
+        if inside {
+            return Err((&no_token()).into());
+        }
+        let depth = request.env.get(DEPTH).and_then(|text| text.trim().parse().ok());
+        Ok(Who::Root { depth: depth.unwrap_or(0) })
+    }
+
+    async fn by_token(&self, token: &str, owner: &Ancestry<AttemptId>) -> Result<Who, Refused> {
+        let bad = || Refused::from(&bad_token());
+        let (tree, attempt) = self.real.open_token(token).ok_or_else(bad)?;
+        if matches!(owner, Ancestry::Attempt(other) if *other != attempt) {
+            return Err(bad());
+        }
+        let wanted = attempt.clone();
+        let path = self.engine.look(&tree, move |state| {
+            let attempt = &state.attempts[state.find_attempt(&wanted)?];
+            (!attempt.ended()).then(|| attempt.path.iter().skip(1).cloned().collect())
+        });
+        let path: Option<Vec<AgentId>> = path.await.map_err(|error| unreachable(&error))?;
+        path.map(|path| Who::Attempt { tree, attempt, path }).ok_or_else(bad)
+    }
+}
+
+/// The folder a process works in.
+fn folder_of(pid: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+fn no_token() -> Refusal {
+    Refusal::new(
+        Code::PermissionDenied,
+        "A call from inside an attempt needs the attempt's token.",
+        "Leave LEGATION_TOKEN in the environment; an attempt is never a new root.",
+    )
+}
+
+fn bad_token() -> Refusal {
+    Refusal::new(
+        Code::PermissionDenied,
+        "This token is not valid, or its attempt has ended.",
+        "A token is good for the attempt it was given to, as long as that runs.",
+    )
+}

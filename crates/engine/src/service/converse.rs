@@ -1,0 +1,97 @@
+//! One conversation over the socket: a request, what happens, the outcome.
+
+use std::sync::Arc;
+
+use legation_core::Code;
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedWriteHalf;
+
+use super::Service;
+use super::caller::Who;
+use crate::host::Host;
+use crate::protocol::{MAX_REQUEST_BYTES, Refused, Reply, Request, VERSION, Wish};
+
+/// The caller's end of a conversation. Once it is gone, nothing more is said.
+pub(super) struct Listener {
+    writer: OwnedWriteHalf,
+    pub(super) is_gone: bool,
+}
+
+impl Listener {
+    /// Says something.
+    pub(super) async fn say(&mut self, reply: &Reply) {
+        let Ok(mut line) = serde_json::to_vec(reply) else { return };
+        line.push(b'\n');
+        self.is_gone |= self.writer.write_all(&line).await.is_err();
+    }
+}
+
+impl<H: Host> Service<H> {
+    /// Hears a request and answers it.
+    pub(super) async fn converse(self: &Arc<Self>, stream: UnixStream) {
+        let Ok(peer) = stream.peer_cred() else { return };
+        // The socket lets nobody else in; this holds wherever its folder is.
+        if peer.uid() != rustix::process::geteuid().as_raw() && peer.uid() != 0 {
+            return;
+        }
+        let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+        let (reader, writer) = stream.into_split();
+        let mut listener = Listener { writer, is_gone: false };
+        let mut reader = BufReader::new(reader.take(MAX_REQUEST_BYTES as u64));
+        let mut line = String::new();
+        if reader.read_line(&mut line).await.is_err() || line.is_empty() {
+            return;
+        }
+        let outcome = match serde_json::from_str::<Request>(&line) {
+            Ok(request) if request.v == VERSION => self.fulfil(request, pid, &mut listener).await,
+            Ok(request) => Err(other_version(request.v)),
+            Err(problem) => Err(unreadable(&problem)),
+        };
+        let last = outcome.unwrap_or_else(Reply::Refused);
+        listener.say(&last).await;
+    }
+
+    async fn fulfil(
+        self: &Arc<Self>,
+        request: Request,
+        pid: Option<u32>,
+        listener: &mut Listener,
+    ) -> Result<Reply, Refused> {
+        if matches!(request.wish, Wish::Ping) {
+            return Ok(Reply::Done(json!({"pid": std::process::id()})));
+        }
+        let who = self.identify(&request, pid).await?;
+        match request.wish {
+            Wish::Delegate(call) => self.delegate(&who, (*call, request.env), listener).await,
+            Wish::Wait { delegation } => self.wait(&who, &delegation, listener).await,
+            Wish::Steer(steer) => self.steer(&who, (steer, request.env), listener).await,
+            Wish::Submitted => {
+                if let Who::Attempt { attempt, .. } = &who {
+                    self.real.submitted(attempt);
+                }
+                Ok(Reply::Done(json!({})))
+            }
+            Wish::Ping => Ok(Reply::Done(json!({}))),
+        }
+    }
+}
+
+fn other_version(v: u16) -> Refused {
+    Refused {
+        code: Code::Conflict.to_string(),
+        message: format!("The engine speaks version {VERSION}, this program version {v}."),
+        hint: "End the engine (its pid is in `legation status --json`) and try again.".to_owned(),
+        ..Refused::default()
+    }
+}
+
+fn unreadable(problem: &serde_json::Error) -> Refused {
+    Refused {
+        code: Code::ValidationFailed.to_string(),
+        message: format!("The request cannot be read: {problem}."),
+        hint: format!("A request is one line of JSON of at most {MAX_REQUEST_BYTES} bytes."),
+        ..Refused::default()
+    }
+}

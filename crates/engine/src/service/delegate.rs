@@ -1,0 +1,186 @@
+//! Delegating, and waiting for what comes of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legation_core::Code;
+use legation_core::call::{self, Asker, Call, House};
+use legation_core::ids::DelegationId;
+use legation_core::tree::Command;
+use legation_core::tree::bounds;
+use legation_core::tree::rejection::Refusal;
+use serde_json::Value;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::Service;
+use super::caller::Who;
+use super::converse::Listener;
+use super::refuse::{trouble, unreachable};
+use crate::engine::Error;
+use crate::host::{Home, Host};
+use crate::mail::{Answer, Follow};
+use crate::news::News;
+use crate::protocol::{Refused, Reply};
+use crate::world::World as _;
+
+impl<H: Host> Service<H> {
+    /// Hands a task to sub-agents, and tells how it goes.
+    pub(super) async fn delegate(
+        self: &Arc<Self>,
+        who: &Who,
+        (call, env): (Call, BTreeMap<String, String>),
+        listener: &mut Listener,
+    ) -> Result<Reply, Refused> {
+        // A child's environment says nothing about the bounds it stands under.
+        let env = if matches!(who, Who::Root { .. }) { env } else { BTreeMap::new() };
+        let home = self.home(env).await.map_err(|problem| trouble(&problem))?;
+        for warning in &home.warnings {
+            listener.say(&Reply::Note(warning.clone())).await;
+        }
+        let accepted = self.accept(who, &call, &home).await;
+        let (accepted, first) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => return Err(self.refused(who, &error, &home).await),
+        };
+        listener.say(&first).await;
+        let id = accepted.id;
+        let tree = match who {
+            Who::Attempt { tree, .. } => tree.clone(),
+            Who::Root { .. } => id.clone(),
+        };
+        if call.detach {
+            return Ok(Reply::Answer {
+                status: "accepted".to_owned(),
+                view: serde_json::json!({"delegationId": id, "status": "accepted"}),
+            });
+        }
+        self.tell_until_end(&tree, &id, (accepted.news, listener)).await
+    }
+
+    async fn accept(
+        &self,
+        who: &Who,
+        call: &Call,
+        home: &Home,
+    ) -> Result<(crate::mail::Accepted, Reply), Error> {
+        let house = House { config: &home.config, roster: &home.roster };
+        let (tree, path, follow) = match who {
+            Who::Root { .. } => (None, Vec::new(), Follow::Everything),
+            // A child reads the answer; what happens on the way is its own doing.
+            Who::Attempt { tree, path, .. } => (Some(tree.clone()), path.clone(), Follow::Nothing),
+        };
+        let asker = Asker { caller: who.caller(), path };
+        let planned = call::plan(call, house, &asker, self.engine.new_id());
+        let planned = planned.map_err(|refusal| Error::Rejected(refusal.into()))?;
+        let pattern = planned.delegate.pattern;
+        let accepted = self.engine.delegate(planned.delegate, tree, follow).await?;
+        let first = Reply::Accepted {
+            delegation: accepted.id.clone(),
+            again: accepted.again,
+            pattern,
+            chosen: planned.chosen.iter().map(Into::into).collect(),
+        };
+        Ok((accepted, first))
+    }
+
+    /// Waits for a delegation that somebody has asked for before.
+    pub(super) async fn wait(
+        self: &Arc<Self>,
+        who: &Who,
+        id: &DelegationId,
+        listener: &mut Listener,
+    ) -> Result<Reply, Refused> {
+        let refused = |error: Error| unreachable(&error);
+        let tree = self.engine.tree_of(id).await.map_err(refused)?;
+        let mut news = None;
+        match who {
+            Who::Attempt { tree: own, attempt, .. } => {
+                if *own != tree {
+                    return Err((&not_yours()).into());
+                }
+                let (attempt, delegation) = (attempt.clone(), id.clone());
+                let wait = Command::Await { attempt, delegation };
+                self.engine.command(&tree, wait).await.map_err(refused)?;
+            }
+            Who::Root { .. } => news = self.engine.follow(&tree).await.ok(),
+        }
+        self.tell_until_end(&tree, id, (news, listener)).await
+    }
+
+    /// Tells what happens until the answer is there.
+    pub(super) async fn tell_until_end(
+        &self,
+        tree: &DelegationId,
+        id: &DelegationId,
+        (mut news, listener): (Option<broadcast::Receiver<Arc<News>>>, &mut Listener),
+    ) -> Result<Reply, Refused> {
+        let answer = self.engine.answer(tree, id);
+        tokio::pin!(answer);
+        let answer = loop {
+            tokio::select! {
+                biased;
+                heard = hear(&mut news) => match heard {
+                    Some(heard) => listener.say(&Reply::News(Box::new((*heard).clone()))).await,
+                    None => news = None,
+                },
+                answer = &mut answer => break answer,
+            }
+            if listener.is_gone {
+                break Err(Error::Gone(id.clone()));
+            }
+        };
+        // What was told before the answer is heard before it.
+        while let Some(Ok(heard)) = news.as_mut().map(broadcast::Receiver::try_recv) {
+            listener.say(&Reply::News(Box::new((*heard).clone()))).await;
+        }
+        let Answer { status, view } = answer.map_err(|error| unreachable(&error))?;
+        Ok(Reply::Answer { status: status.to_owned(), view: (*view).clone() })
+    }
+
+    /// A refusal with what may still be asked for; it is written down too.
+    async fn refused(&self, who: &Who, error: &Error, home: &Home) -> Refused {
+        let mut refused = unreachable(error);
+        refused.remaining = self.remaining(who, home).await;
+        let code = serde_json::from_value(Value::String(refused.code.clone()));
+        self.engine.note_refused(code.unwrap_or(Code::UnknownError), &refused.message, who.name());
+        refused
+    }
+
+    async fn remaining(&self, who: &Who, home: &Home) -> Option<Value> {
+        let free = self.engine.free_slots();
+        let remaining = match who {
+            Who::Root { depth } => {
+                Some(bounds::remaining_at_root(&home.config.limits, *depth, free))
+            }
+            Who::Attempt { tree, .. } => {
+                let (caller, now) = (who.caller(), self.real.now());
+                let look = move |state: &_| bounds::remaining(state, &caller, now, free);
+                self.engine.look(tree, look).await.ok().flatten()
+            }
+        };
+        remaining.and_then(|remaining| serde_json::to_value(remaining).ok())
+    }
+}
+
+/// The next thing that happened; nothing once there will be no more.
+async fn hear(news: &mut Option<broadcast::Receiver<Arc<News>>>) -> Option<Arc<News>> {
+    let Some(news) = news else { return std::future::pending().await };
+    loop {
+        match news.recv().await {
+            Ok(heard) => return Some(heard),
+            // Whoever reads too slowly misses some; the answer has it all.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return None,
+        }
+    }
+}
+
+/// An attempt may only reach for what it has asked for itself.
+pub(super) fn not_yours() -> Refusal {
+    Refusal::new(
+        Code::PermissionDenied,
+        "An attempt may only steer delegations that it has asked for itself.",
+        "Leave this one to whoever asked for it.",
+    )
+}

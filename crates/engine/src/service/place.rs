@@ -1,0 +1,89 @@
+//! The engine's own files: the lock, the secret, the socket.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use legation_runners::supervise::become_subreaper;
+use tokio::net::UnixListener;
+
+use super::ServeError;
+use crate::client::{Paths, lock_text};
+use crate::token::Secret;
+
+/// For `map_err`: what was being done with which file.
+pub(super) fn files(
+    doing: &'static str,
+    path: &Path,
+) -> impl FnOnce(io::Error) -> ServeError + use<> {
+    let path = path.to_owned();
+    move |source| ServeError::Files { doing, path, source }
+}
+
+/// Takes the project. The lock goes with the process, however that ends.
+pub(super) fn lock(paths: &Paths) -> Result<File, ServeError> {
+    let path = &paths.lock;
+    let open = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+    let mut file = open.map_err(files("open", path))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(ServeError::Owned(path.clone())),
+        Err(TryLockError::Error(source)) => return Err(files("lock", path)(source)),
+    }
+    let text = lock_text(std::process::id(), &paths.socket);
+    let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+    written.map_err(files("write", path))?;
+    Ok(file)
+}
+
+/// Becomes a process of its own, to which what keepers leave comes back.
+pub(super) fn settle_in(paths: &Paths) -> Result<(), ServeError> {
+    // It fails for whoever leads a session already, which is what was wanted.
+    let _ = rustix::process::setsid();
+    become_subreaper().map_err(files("look after the processes of", &paths.state))
+}
+
+/// The secret that seals tokens; made once for a project.
+pub(super) fn secret(paths: &Paths) -> Result<Secret, ServeError> {
+    let path = paths.state.join("secret");
+    if let Ok(text) = fs::read_to_string(&path)
+        && text.len() >= 64
+    {
+        return Ok(Secret::new(text));
+    }
+    let mut bytes = [0_u8; 32];
+    let random = Path::new("/dev/urandom");
+    let read = File::open(random).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(files("read", random))?;
+    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&path);
+    let written = file.and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(files("write", &path))?;
+    Ok(Secret::new(text))
+}
+
+/// Listens. Whoever holds the lock may clear away what another has left.
+pub(super) fn listen(paths: &Paths) -> Result<UnixListener, ServeError> {
+    let path = &paths.socket;
+    match fs::remove_file(path) {
+        Err(problem) if problem.kind() != io::ErrorKind::NotFound => {
+            return Err(files("remove", path)(problem));
+        }
+        Ok(()) | Err(_) => {}
+    }
+    let listener = UnixListener::bind(path).map_err(files("listen on", path))?;
+    let private = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
+    private.map_err(files("protect", path))?;
+    Ok(listener)
+}
+
+/// Clears away what nobody needs when the engine is gone.
+pub(super) fn leave(paths: &Paths, lock: File) {
+    // The socket goes before the lock, so that it is never another engine's.
+    let _ = fs::remove_file(&paths.socket);
+    drop(lock);
+}

@@ -1,0 +1,125 @@
+//! Steering: pause, resume, cancel, retry, skip, approve.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legation_core::Code;
+use legation_core::call::candidate;
+use legation_core::ids::{AgentId, DelegationId};
+use legation_core::tree::command::{Approve, Cancel, Command, Retry};
+use legation_core::tree::{Rejection, State};
+use serde_json::json;
+
+use super::Service;
+use super::caller::Who;
+use super::converse::Listener;
+use super::delegate::not_yours;
+use super::refuse::{trouble, unreachable};
+use crate::engine::Error;
+use crate::host::{Home, Host};
+use crate::protocol::{Refused, Reply, Steer, To};
+
+impl<H: Host> Service<H> {
+    /// Steers a delegation, and waits for its end if that is wanted.
+    pub(super) async fn steer(
+        self: &Arc<Self>,
+        who: &Who,
+        (steer, env): (Steer, BTreeMap<String, String>),
+        listener: &mut Listener,
+    ) -> Result<Reply, Refused> {
+        let id = &steer.delegation;
+        let tree = self.engine.tree_of(id).await.map_err(|error| unreachable(&error))?;
+        self.may_steer(who, &tree, &steer).await?;
+        // What starts next goes by the files as they are now.
+        let env = if matches!(who, Who::Root { .. }) { env } else { BTreeMap::new() };
+        let home = self.home(env).await.map_err(|problem| trouble(&problem))?;
+        let path = self.path_of(&tree, id).await?;
+        let command = command(who, &steer, (&home, &path));
+        let resumes = matches!(steer.to, To::Resume);
+        match self.engine.command(&tree, command).await {
+            Ok(()) => {}
+            // What goes on already, or has ended, need not be resumed to be waited for.
+            Err(Error::Rejected(rejection))
+                if resumes && self.may_wait(&tree, id, steer.wait, &rejection).await => {}
+            Err(error) => return Err(unreachable(&error)),
+        }
+        if steer.wait {
+            return self.wait(who, id, listener).await;
+        }
+        let wanted = id.clone();
+        let status = self.engine.look(&tree, move |state: &State| {
+            state.find(&wanted).map(|no| state.delegation_status(no))
+        });
+        let status = status.await.map_err(|error| unreachable(&error))?;
+        Ok(Reply::Done(json!({"success": true, "delegationId": id, "status": status})))
+    }
+
+    /// The agents from the first below the root to whoever asked for a delegation.
+    async fn path_of(
+        &self,
+        tree: &DelegationId,
+        id: &DelegationId,
+    ) -> Result<Vec<AgentId>, Refused> {
+        let wanted = id.clone();
+        let path = self.engine.look(tree, move |state: &State| {
+            let no = state.find(&wanted)?;
+            Some(state.delegations[no].path.iter().skip(1).cloned().collect())
+        });
+        let path: Option<Vec<AgentId>> = path.await.map_err(|error| unreachable(&error))?;
+        Ok(path.unwrap_or_default())
+    }
+
+    /// Whether a resume that has nothing to resume is good all the same.
+    async fn may_wait(
+        &self,
+        tree: &DelegationId,
+        id: &DelegationId,
+        waits: bool,
+        rejection: &Rejection,
+    ) -> bool {
+        let conflict = matches!(rejection, Rejection::Refused(why) if why.code == Code::Conflict);
+        let wanted = id.clone();
+        let open = self.engine.look(tree, move |state: &State| {
+            state.find(&wanted).is_some_and(|no| state.delegations[no].ended.is_none())
+        });
+        conflict && (waits || open.await.unwrap_or(false))
+    }
+
+    /// An attempt steers only what it has asked for, and never speaks for a human.
+    async fn may_steer(
+        &self,
+        who: &Who,
+        tree: &DelegationId,
+        steer: &Steer,
+    ) -> Result<(), Refused> {
+        let Who::Attempt { tree: own, attempt, .. } = who else { return Ok(()) };
+        let (wanted, attempt) = (steer.delegation.clone(), attempt.clone());
+        let asked = self.engine.look(tree, move |state: &State| {
+            let parent = state.find(&wanted).and_then(|no| state.delegations[no].parent);
+            parent.is_some() && parent == state.find_attempt(&attempt)
+        });
+        let asked = asked.await.map_err(|error| unreachable(&error))?;
+        let human = matches!(steer.to, To::Approve { .. });
+        if own == tree && asked && !human { Ok(()) } else { Err((&not_yours()).into()) }
+    }
+}
+
+/// The command that steers so.
+fn command(who: &Who, steer: &Steer, (home, path): (&Home, &[AgentId])) -> Command {
+    let (delegation, by) = (steer.delegation.clone(), who.name().to_owned());
+    match steer.to.clone() {
+        To::Pause { now, reason } => Command::Pause { delegation, freeze: now, reason },
+        To::Resume => Command::Resume { delegation },
+        To::Cancel { subtask, reason, rollback } => {
+            Command::Cancel(Cancel { delegation, subtask, by, reason, rollback })
+        }
+        To::Retry { subtask, agent, note } => {
+            let agent = agent.map(|agent| candidate(agent, &home.roster, path));
+            Command::Retry(Retry { delegation, subtask, agent, note })
+        }
+        To::Skip { subtask, reason } => Command::Skip { delegation, subtask, reason },
+        To::Approve { subtask, approved, reason } => {
+            Command::Approve(Approve { delegation, subtask, approved, by, reason })
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Whole trees, from the call to the answer.
+
+use legation_core::call::Call;
+use legation_core::config::{Config, Pattern};
+use legation_core::tree::Command;
+use legation_core::tree::command::Cancel;
+use legation_core::tree::plan::{Plan, PlanSubtask};
+use legation_engine::Follow;
+
+use crate::scripted::{engine, planned};
+
+fn call(task: &str) -> Call {
+    Call { task: task.to_owned(), agents: vec!["general-purpose".into()], ..Call::default() }
+}
+
+fn plan(pattern: Pattern, tasks: &[(&str, &str, &[&str])]) -> Plan {
+    let subtask = |(id, task, needs): &(&str, &str, &[&str])| PlanSubtask {
+        id: (*id).to_owned(),
+        task: Some((*task).to_owned()),
+        agent: Some("general-purpose".to_owned()),
+        depends_on: needs.iter().map(|need| (*need).to_owned()).collect(),
+        required: true,
+        ..PlanSubtask::default()
+    };
+    Plan { pattern, subtasks: tasks.iter().map(subtask).collect(), ..Plan::default() }
+}
+
+#[tokio::test]
+async fn one_task_is_answered() {
+    let (engine, _) = engine(20);
+    let delegate = planned(&call("Make it"), engine.new_id(), &Config::default());
+    let accepted = engine.delegate(delegate, None, Follow::Nothing).await.unwrap();
+    let answer = engine.answer(&accepted.id, &accepted.id).await.unwrap();
+    assert_eq!(answer.status, "completed");
+    assert_eq!(answer.view["subtasks"][0]["return"]["summary"], "did Make it");
+    assert_eq!(answer.view["remaining"]["depth"], 3);
+}
+
+#[tokio::test]
+async fn a_failure_blocks_only_what_depends_on_it() {
+    let (engine, _) = engine(20);
+    let mut config = Config::default();
+    config.recovery.max_retries = 0;
+    let tasks: [(&str, &str, &[&str]); 4] =
+        [("a", "work", &[]), ("b", "fail", &[]), ("c", "more", &["a"]), ("d", "rest", &["b"])];
+    let mut graph = call("Graph");
+    graph.plan = Some(plan(Pattern::Dag, &tasks));
+    let delegate = planned(&graph, engine.new_id(), &config);
+    let accepted = engine.delegate(delegate, None, Follow::Nothing).await.unwrap();
+    let answer = engine.answer(&accepted.id, &accepted.id).await.unwrap();
+    let statuses: Vec<_> = (0..4).map(|n| answer.view["subtasks"][n]["status"].clone()).collect();
+    assert_eq!(statuses, ["completed", "failed", "completed", "blocked"]);
+    assert_eq!(answer.status, "partial");
+}
+
+#[tokio::test]
+async fn a_cancel_stops_what_runs_and_a_second_one_is_refused() {
+    let (engine, _) = engine(20);
+    let delegate = planned(&call("hold on"), engine.new_id(), &Config::default());
+    let accepted = engine.delegate(delegate, None, Follow::Nothing).await.unwrap();
+    let cancel = Command::Cancel(Cancel {
+        delegation: accepted.id.clone(),
+        subtask: None,
+        by: "user".to_owned(),
+        reason: "enough".to_owned(),
+        rollback: false,
+    });
+    engine.command(&accepted.id, cancel.clone()).await.unwrap();
+    let answer = engine.answer(&accepted.id, &accepted.id).await.unwrap();
+    assert_eq!(answer.status, "cancelled");
+    assert!(engine.command(&accepted.id, cancel).await.is_err());
+}
+
+#[tokio::test]
+async fn the_same_key_is_the_same_delegation() {
+    let (engine, _) = engine(20);
+    let mut keyed = call("Once");
+    keyed.idempotency_key = Some("once".to_owned());
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let delegate = planned(&keyed, engine.new_id(), &Config::default());
+        let accepted = engine.delegate(delegate, None, Follow::Nothing).await.unwrap();
+        engine.answer(&accepted.id, &accepted.id).await.unwrap();
+        ids.push((accepted.id.clone(), accepted.again));
+    }
+    assert_eq!(ids[0].0, ids[1].0);
+    assert_eq!([ids[0].1, ids[1].1], [false, true]);
+}
+
+#[tokio::test]
+async fn trees_share_the_slots_of_the_engine() {
+    let (engine, _) = engine(2);
+    let mut trees = Vec::new();
+    for n in 0..20 {
+        let delegate = planned(&call(&format!("Part {n}")), engine.new_id(), &Config::default());
+        trees.push(engine.delegate(delegate, None, Follow::Nothing).await.unwrap().id);
+    }
+    for tree in &trees {
+        assert_eq!(engine.answer(tree, tree).await.unwrap().status, "completed");
+    }
+    assert_eq!(engine.free_slots(), 2);
+    assert!(!engine.is_busy());
+}

@@ -1,0 +1,235 @@
+//! The life of a keeper after it has its order: start, listen, end, report.
+
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rustix::process::{Pid, WaitStatus};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use super::cgroup;
+use super::claim::Claim;
+use super::copy::{Copy, Listener};
+use super::descendants::Descendants;
+use super::ended::{Ended, Supervision};
+use super::order::Order;
+use super::program::Program;
+use super::segments::Segments;
+use crate::procfs;
+
+/// How long processes that nothing seems to end are tried.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
+/// Time between the first two tries; it doubles up to the second.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LAST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Carries an order out.
+pub(super) async fn live(order: Order) -> io::Result<ExitCode> {
+    let mut signals = Signals::listen()?;
+    let claim = Claim::own(order.cgroup.clone(), order.limits.grace_ms);
+    if !claim.ok_or(io::ErrorKind::NotFound)?.make(&order.dir)? {
+        return Ok(ExitCode::from(super::NOT_OURS));
+    }
+    let mut listener = Listener::take();
+    listener.tell(b"\n").await;
+    let begun = Instant::now();
+    // The listener takes the end of the pipe for the end of the attempt, so the pipe
+    // stays open until the report is there.
+    let (mut ended, _listener) = match Program::start(&order) {
+        Ok(program) => keep(&order, program, listener, &mut signals).await?,
+        Err(message) => (Ended { start_failed: Some(message), ..Ended::default() }, listener),
+    };
+    ended.wall_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    ended.write(&order.dir)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Carries output and waits until nobody is left.
+async fn keep(
+    order: &Order,
+    program: Program,
+    listener: Listener,
+    signals: &mut Signals,
+) -> io::Result<(Ended, Listener)> {
+    let files = |name, limit| Segments::create(order.dir.clone(), name, limit);
+    let stdout = Copy {
+        source: Receiver::from_owned_fd(program.stdout)?,
+        files: files("stdout", order.limits.stdout_bytes),
+        listener,
+    };
+    let stderr = Copy {
+        source: Receiver::from_owned_fd(program.stderr)?,
+        files: files("stderr", order.limits.stderr_bytes),
+        listener: Listener::nobody(),
+    };
+    let over = watch::Sender::new(false);
+    let stdout = tokio::spawn(stdout.run(over.subscribe()));
+    let stderr = tokio::spawn(stderr.run(over.subscribe()));
+    let feed = tokio::spawn(feed(Sender::from_owned_fd(program.stdin)?, order.stdin.clone()));
+    let mut watch = Watch::new(program.pid, order, Descendants { group: program.group });
+    while !watch.is_over {
+        watch.hear(signals).await;
+        watch.look();
+    }
+    feed.abort();
+    over.send_replace(true);
+    let (stdout, listener) = stdout.await?;
+    let (stderr, _) = stderr.await?;
+    let group = watch.tree.group.take();
+    group.as_deref().inspect(|group| cgroup::remove(group));
+    let ended = Ended {
+        code: watch.program.and_then(WaitStatus::exit_status),
+        signal: watch.program.and_then(WaitStatus::terminating_signal),
+        stopped: watch.is_stopped,
+        stdout_bytes: stdout.bytes,
+        stdout_dropped: stdout.dropped,
+        stderr_bytes: stderr.bytes,
+        stderr_dropped: stderr.dropped,
+        left_over: watch.left_over,
+        survivors: watch.survivors,
+        cpu_ms: cpu_ms(),
+        supervised_by: group.map_or(Supervision::Subreaper, |_| Supervision::Cgroup),
+        ..Ended::default()
+    };
+    Ok((ended, listener))
+}
+
+/// Gives the program its brief and closes its input.
+async fn feed(mut stdin: Sender, brief: String) {
+    // A program that does not care for its brief is free not to read it.
+    let _ = stdin.write_all(brief.as_bytes()).await;
+}
+
+/// Processor time of all descendants that have ended.
+fn cpu_ms() -> u64 {
+    let ticks = procfs::stat(procfs::own_pid()).map_or(0, |stat| stat.waited_ticks);
+    ticks.saturating_mul(1_000) / rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// The signals a keeper listens to. That those are caught which it does not care for
+/// is not the same as ignoring them: a program would inherit that.
+struct Signals {
+    child: Signal,
+    stop: Signal,
+    freeze: Signal,
+    thaw: Signal,
+    _hangup: Signal,
+    _interrupt: Signal,
+    _quit: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            child: signal(SignalKind::child())?,
+            stop: signal(SignalKind::terminate())?,
+            freeze: signal(SignalKind::user_defined1())?,
+            thaw: signal(SignalKind::user_defined2())?,
+            _hangup: signal(SignalKind::hangup())?,
+            _interrupt: signal(SignalKind::interrupt())?,
+            _quit: signal(SignalKind::quit())?,
+        })
+    }
+}
+
+/// What is known of a program and its descendants.
+struct Watch {
+    pid: Pid,
+    grace: Duration,
+    tree: Descendants,
+    program: Option<WaitStatus>,
+    is_stopped: bool,
+    is_over: bool,
+    left_over: u32,
+    survivors: u32,
+    ending: Option<Ending>,
+}
+
+/// The end has been asked for.
+struct Ending {
+    /// When it is enforced next.
+    kill_at: Instant,
+    /// When it is given up.
+    give_up_at: Instant,
+    pause: Duration,
+}
+
+impl Watch {
+    fn new(pid: Pid, order: &Order, tree: Descendants) -> Self {
+        Self {
+            pid,
+            grace: Duration::from_millis(order.limits.grace_ms),
+            tree,
+            program: None,
+            is_stopped: false,
+            is_over: false,
+            left_over: 0,
+            survivors: 0,
+            ending: None,
+        }
+    }
+
+    /// Waits for the next thing to happen and does what it calls for.
+    async fn hear(&mut self, signals: &mut Signals) {
+        let kill_at = self.ending.as_ref().map(|ending| ending.kill_at);
+        let time_is_up = async {
+            match kill_at {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = signals.child.recv() => {}
+            _ = signals.stop.recv() => {
+                self.is_stopped |= self.program.is_none();
+                self.end();
+            }
+            // What is about to end is not held up.
+            _ = signals.freeze.recv(), if self.ending.is_none() => self.tree.freeze(),
+            _ = signals.thaw.recv() => self.tree.thaw(),
+            () = time_is_up => self.enforce(),
+        }
+    }
+
+    /// Buries who has ended, and sees to those who are left when the program has.
+    fn look(&mut self) {
+        let buried = Descendants::bury(self.pid);
+        self.is_over |= buried.is_last;
+        if let Some(status) = buried.program {
+            self.program = Some(status);
+            if !self.is_over {
+                self.left_over = u32::try_from(Descendants::list().len()).unwrap_or(u32::MAX);
+                self.end();
+            }
+        }
+    }
+
+    /// Asks everybody to end, once.
+    fn end(&mut self) {
+        if self.ending.is_some() {
+            return;
+        }
+        self.tree.terminate();
+        let kill_at = Instant::now() + self.grace;
+        let give_up_at = kill_at + GIVE_UP_AFTER;
+        self.ending = Some(Ending { kill_at, give_up_at, pause: FIRST_PAUSE });
+    }
+
+    /// Ends everybody, and does so again after a while.
+    fn enforce(&mut self) {
+        let Some(ending) = &mut self.ending else { return };
+        let now = Instant::now();
+        if now >= ending.give_up_at {
+            self.survivors = u32::try_from(Descendants::list().len()).unwrap_or(u32::MAX);
+            self.is_over = true;
+            return;
+        }
+        self.tree.kill();
+        ending.kill_at = now + ending.pause;
+        ending.pause = (ending.pause * 2).min(LAST_PAUSE);
+    }
+}

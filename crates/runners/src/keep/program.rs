@@ -1,0 +1,90 @@
+//! Starting the program.
+
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use super::cgroup;
+use super::order::Order;
+use crate::procfs;
+
+/// A program that was started.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) pid: Pid,
+    pub(super) stdin: OwnedFd,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+    /// The group it was born in.
+    pub(super) group: Option<PathBuf>,
+}
+
+impl Program {
+    /// Starts it, or says in words why that is not possible.
+    pub(super) fn start(order: &Order) -> Result<Self, String> {
+        let (child, group) = match &order.cgroup {
+            Some(group) => start_in(group.clone(), order),
+            None => (spawn(order), None),
+        };
+        let mut child = child.map_err(|error| explain(order, &error))?;
+        let pid = procfs::pid(child.id());
+        let ends = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(pid), (Some(stdin), Some(stdout), Some(stderr))) = (pid, ends) else {
+            return Err("the program has no standard input or output".to_owned());
+        };
+        Ok(Self { pid, stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into(), group })
+    }
+}
+
+/// Starts it from within a group and leaves the group again, so that the group can be
+/// ended without the keeper. Where that is not possible, it is started without.
+fn start_in(group: PathBuf, order: &Order) -> (io::Result<Child>, Option<PathBuf>) {
+    let Some(home) = cgroup::own() else { return (spawn(order), None) };
+    if cgroup::enter(&group).is_err() {
+        cgroup::remove(&group);
+        return (spawn(order), None);
+    }
+    let child = spawn(order);
+    let has_left = cgroup::join(&home).is_ok();
+    if child.is_err() {
+        cgroup::remove(&group);
+    }
+    (child, has_left.then_some(group))
+}
+
+fn spawn(order: &Order) -> io::Result<Child> {
+    let Some((program, arguments)) = order.program.split_first() else {
+        return Err(ErrorKind::InvalidInput.into());
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(&order.cwd);
+    command.env_clear().envs(order.env.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // In a group of its own, so that a program that signals its group does not hit
+    // the keeper.
+    command.process_group(0).spawn()
+}
+
+/// Says what the system's error means for whoever wrote the agent.
+fn explain(order: &Order, error: &io::Error) -> String {
+    let Some(program) = order.program.first() else { return "no program is given".to_owned() };
+    if !order.cwd.is_dir() {
+        return format!("cannot start `{program}`: there is no folder {}", order.cwd.display());
+    }
+    let advice = match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOENT) if order.cwd.join(program).exists() => {
+            "; the interpreter that its first line names is missing"
+        }
+        Some(Errno::ACCESS) => "; is it executable?",
+        Some(Errno::TXTBSY) => "; somebody is still writing it",
+        Some(Errno::TOOBIG) => "; its arguments and environment are too long",
+        Some(Errno::NOEXEC) => "; a script needs a first line such as #!/bin/sh",
+        Some(_) | None => "",
+    };
+    format!("cannot start `{program}`: {error}{advice}")
+}
