@@ -102,7 +102,10 @@ impl Inner {
         mail: &Mailbox,
     ) -> Result<(Place, Running), Obstacle> {
         let (definition, file) = self.agent(&job.agent, job.parent.as_ref()).ok_or_else(|| {
-            Obstacle::new(Code::AgentNotFound, format!("There is no agent `{}` any more.", job.agent))
+            Obstacle::new(
+                Code::AgentNotFound,
+                format!("There is no agent `{}` any more.", job.agent),
+            )
         })?;
         if definition.legation.command.is_empty() {
             let why = format!("Agent `{}` names no program to run.", job.agent);
@@ -114,7 +117,10 @@ impl Inner {
         }
         let place = self.workspace(job).await?;
         if live.is_stopping() {
-            return Err(Obstacle::new(Code::UnknownError, "It was stopped before it began.".to_owned()));
+            return Err(Obstacle::new(
+                Code::UnknownError,
+                "It was stopped before it began.".to_owned(),
+            ));
         }
         let order = self.order(job, &place, (&definition, file.as_deref()))?;
         let running = self.keeper.spawn(&order).await;
@@ -146,7 +152,8 @@ impl Inner {
             spaces.begin(&start)?;
             spaces.create(&new)
         });
-        made.await.map_err(|why| Obstacle::new(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {why}")))
+        made.await
+            .map_err(|why| Obstacle::new(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {why}")))
     }
 
     fn order(
