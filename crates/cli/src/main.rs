@@ -2,10 +2,18 @@
 
 mod commands;
 mod config;
+mod ending;
 mod error;
+mod host;
 mod input;
+mod listing;
+mod look;
 mod output;
 mod project;
+mod reach;
+mod show;
+mod steer;
+mod watch;
 
 use std::process::ExitCode;
 

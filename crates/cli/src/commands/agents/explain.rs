@@ -8,9 +8,9 @@ use legation_core::ids::AgentId;
 use serde_json::json;
 
 use super::catalogue::{Catalogue, refused};
-use super::page::{clipped, row, wrapped};
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::show::page::{clipped, row, wrapped};
 
 /// What a root is called where an agent's id could stand.
 const ROOT: &str = "user";
