@@ -191,3 +191,29 @@ fn arguments_that_cannot_mean_anything_are_usage_errors() {
     "#]]
     .assert_eq(&session.run(&both));
 }
+
+#[test]
+fn the_binary_keeps_a_program_when_it_is_told_to() {
+    let session = Session::new();
+    let dir = session.dir();
+    let order = serde_json::json!({
+        "attempt": "exec-1",
+        "session": "sess_1_abcdef",
+        "dir": dir,
+        "program": ["/bin/sh", "-c", "cat; exit 3"],
+        "env": [["A", "1"]],
+        "cwd": dir,
+        "stdin": "the brief",
+    });
+    // The line break says that the keeper is ready; the exit code is its own.
+    expect![[r#"
+
+        the brief"#]]
+    .assert_eq(&session.run_with(&["keep"], order.to_string().as_bytes()));
+    let report = std::fs::read_to_string(dir.join("exit.json")).unwrap();
+    assert!(report.contains("\"code\":3,"), "{report}");
+    expect![[r#"
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run_with(&["keep"], b"{\"attempt\":"));
+}
