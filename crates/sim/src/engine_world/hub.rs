@@ -51,6 +51,8 @@ pub(super) struct Inner {
     pub(super) calm: bool,
     /// Writing has failed, and will until somebody makes room.
     pub(super) full: bool,
+    /// The last append was refused.
+    pub(super) refused: bool,
     pub(super) trees: BTreeMap<DelegationId, Tree>,
     pub(super) processes: BTreeMap<AttemptId, Process>,
     pub(super) letters: VecDeque<Letter>,
@@ -82,6 +84,7 @@ impl Hub {
             dead: false,
             calm: false,
             full: false,
+            refused: false,
             trees: BTreeMap::new(),
             processes: BTreeMap::new(),
             letters: VecDeque::new(),

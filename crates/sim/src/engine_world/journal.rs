@@ -61,13 +61,16 @@ impl Shaky {
             return Fate::Forgotten;
         }
         let wild = inner.wildness > 0;
+        // What was refused is taken in smaller pieces.
+        let was_refused = std::mem::take(&mut inner.refused);
         match inner.rng.u32(0..400) {
             0..2 if wild => {
                 inner.full = true;
                 inner.say("the disk is full");
                 Fate::Full
             }
-            2..6 if wild => {
+            2..6 if wild && !was_refused => {
+                inner.refused = true;
                 inner.say("an append is refused");
                 Fate::Refused
             }
