@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use legation_core::Code;
+use legation_core::agent::Refusal;
 use serde_json::{Value, json};
 
 /// What kind of end a command came to; decides the exit code.
@@ -68,7 +69,15 @@ impl CommandError {
 
     /// The error as text for stderr.
     pub(crate) fn to_text(&self) -> String {
-        let hint = self.hint.as_ref().map(|hint| format!("\nHint: {hint}")).unwrap_or_default();
+        let hint =
+            self.hint.as_ref().map(|hint| format!("\nSuggestion: {hint}")).unwrap_or_default();
         format!("ERROR: {}{hint}", self.message)
+    }
+}
+
+impl From<Refusal> for CommandError {
+    /// An agent that is not there, or may not be used.
+    fn from(refusal: Refusal) -> Self {
+        Self::failed(refusal.code, refusal.message).hint(refusal.hint)
     }
 }

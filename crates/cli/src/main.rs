@@ -5,6 +5,7 @@ mod config;
 mod error;
 mod input;
 mod output;
+mod page;
 mod project;
 
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ mod golden;
 mod money;
 mod returns;
 mod story;
+mod task;
 mod text;
 mod tree;
 
