@@ -10,7 +10,7 @@ use legation_engine::protocol::Told;
 
 use super::figures::{bar, dollars, time};
 use super::news::spent;
-use super::page::clipped;
+use crate::page::clipped;
 
 /// A line of the tree, and how what it is about stands.
 #[derive(Clone, Debug, PartialEq)]

@@ -228,7 +228,10 @@ impl Inner {
             Deed::Progress => {
                 let (current, attempt) = (self.rng.u64(0..5), id.clone());
                 let last_action = "looked".to_owned();
-                self.tell(id, Command::Progress(Progress { attempt, current, total: 5, last_action }));
+                self.tell(
+                    id,
+                    Command::Progress(Progress { attempt, current, total: 5, last_action }),
+                );
             }
             Deed::Ask => {
                 if let Some(process) = self.processes.get_mut(id) {
