@@ -113,9 +113,10 @@ async fn a_keeper_that_its_program_has_halted_still_hears_a_stop() {
 async fn a_program_that_never_lets_its_keeper_go_on_is_ended_without_it() {
     let mut stage = Stage::new();
     stage.limits.grace_ms = 0;
-    let commands = "trap '' TERM; echo $$; while :; do kill -STOP $PPID; done";
-    let mut running = stage.shell(commands).await;
+    let halt = "while [ ! -e go ]; do :; done; while :; do kill -STOP $PPID; done";
+    let mut running = stage.shell(&format!("trap '' TERM; echo $$; {halt}")).await;
     let program = pids(&mut running, 1).await;
+    std::fs::write(stage.workspace().join("go"), "").unwrap();
     let keeper = running.process.pid;
     eventually(|| state(keeper) == Some('T')).await;
     running.remote().stop();
