@@ -29,9 +29,12 @@ impl<W: World> Desk<W> {
             }
             acts.extend(self.act(*effect, now));
         }
-        let begun = |effect: &Effect| match effect {
-            Effect::Answer(no) => self.promised.contains(no),
-            other => lasting(other),
+        let begun = |effect: &Effect| {
+            if let Effect::Answer(no) = effect {
+                self.promised.contains(no)
+            } else {
+                lasting(effect)
+            }
         };
         self.under_way = owed.into_iter().filter(begun).collect();
         acts

@@ -214,16 +214,17 @@ impl Life {
             }
             let before = self.hub.lock().moves;
             self.calm_step().await;
-            let inner = self.hub.lock();
-            if inner.moves != before {
+            let (moved, over, wake) = {
+                let inner = self.hub.lock();
+                let wake = inner.wake().filter(|at| *at > inner.now);
+                (inner.moves != before, inner.all_over(), wake)
+            };
+            if moved {
                 continue;
             }
-            if inner.all_over() {
-                drop(inner);
+            if over {
                 return self.end().await;
             }
-            let wake = inner.wake().filter(|at| *at > inner.now);
-            drop(inner);
             let Some(at) = wake else {
                 self.stuck();
                 return Ending::Over;

@@ -73,7 +73,7 @@ impl Process {
         Command::Spawned(Spawned {
             process: Some(event::Process { pid: 1, started: 1 }),
             // Whether there is one follows from the name, so that it is told alike twice.
-            workspace: (id.as_str().len() % 2 == 0 || id.as_str() > "exec-h")
+            workspace: (id.as_str().len().is_multiple_of(2) || id.as_str() > "exec-h")
                 .then(|| format!("at/{id}")),
             attempt: id,
             base: None,

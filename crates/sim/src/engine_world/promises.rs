@@ -57,20 +57,17 @@ impl Inner {
 
     /// Looks at an event before it is folded.
     pub(super) fn note(&mut self, state: &State, event: &Event) {
-        match &event.body {
-            Body::DelegationEnded { delegation, outcome, .. } => {
-                let id = state.delegations[*delegation].id.clone();
-                self.promises.endings.insert((id, outcome.as_str()));
+        if let Body::DelegationEnded { delegation, outcome, .. } = &event.body {
+            let id = state.delegations[*delegation].id.clone();
+            self.promises.endings.insert((id, outcome.as_str()));
+        }
+        if let Body::MergeEnded { subtask, outcome } = &event.body {
+            let last = state.subtasks[*subtask].attempts.last();
+            let told = last.and_then(|no| self.promises.merges.get(&state.attempts[*no].id));
+            if told != Some(outcome) {
+                let detail = format!("told {told:?}, recorded {outcome:?}");
+                self.fail("a merge is recorded as it went", detail);
             }
-            Body::MergeEnded { subtask, outcome } => {
-                let last = state.subtasks[*subtask].attempts.last();
-                let told = last.and_then(|no| self.promises.merges.get(&state.attempts[*no].id));
-                if told != Some(outcome) {
-                    let detail = format!("told {told:?}, recorded {outcome:?}");
-                    self.fail("a merge is recorded as it went", detail);
-                }
-            }
-            _ => {}
         }
     }
 
