@@ -9,6 +9,7 @@ mod config;
 mod decide;
 mod docs;
 mod parse;
+mod prove;
 mod session;
 mod shell;
 mod usage;
