@@ -24,6 +24,8 @@ use crate::check::Broken;
 use crate::world::Outcome;
 use driver::{Ending, Life};
 use hub::Hub;
+use legation_core::tree::Event;
+use std::collections::BTreeMap;
 
 /// The engine as it is driven here.
 type Engine = legation_engine::Engine<journal::Shaky, world::Fake>;
@@ -77,7 +79,13 @@ pub fn run_flawed(seed: u64, flaw: Flaw) -> Result<Outcome, (Broken, Vec<String>
         }
         match ending {
             Ending::Over => {
-                return Ok(Outcome { steps, crashes, log: std::mem::take(&mut inner.log) });
+                let log = std::mem::take(&mut inner.log);
+                let events = log.iter().filter_map(|line| serde_json::from_str::<Event>(line).ok());
+                let mut kinds = BTreeMap::new();
+                for event in events {
+                    *kinds.entry(event.body.kind()).or_default() += 1;
+                }
+                return Ok(Outcome { steps, crashes, log, kinds });
             }
             Ending::Crashed => {
                 crashes += 1;

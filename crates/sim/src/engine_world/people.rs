@@ -176,7 +176,7 @@ impl Inner {
                 Command::Cancel(Cancel { delegation, subtask, by, reason, rollback })
             }
             (11..14, Some(subtask)) => {
-                let agent = one_in(&mut self.rng, 3).then(|| plan::candidate(&mut self.rng, 9));
+                let agent = one_in(&mut self.rng, 3).then(|| plan::candidate(&mut self.rng));
                 let note = Some("try harder".to_owned());
                 Command::Retry(Retry { delegation, subtask, agent, note })
             }

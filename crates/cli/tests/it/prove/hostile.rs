@@ -49,7 +49,11 @@ fn output_without_end_costs_no_more_than_its_limit_and_the_return_behind_it_coun
 #[test]
 fn garbage_silence_and_an_exit_code_are_no_returns() {
     let stage = Stage::new(ONCE);
-    stage.agent("garbage", "", "echo '{\"status\": \"completed\", oops'; head -c 4096 /dev/urandom");
+    stage.agent(
+        "garbage",
+        "",
+        "echo '{\"status\": \"completed\", oops'; head -c 4096 /dev/urandom",
+    );
     stage.agent("silent", "", "exit 0");
     stage.agent("code", "", "exit 7");
     for (agent, code) in [("garbage", 0), ("silent", 0), ("code", 7)] {
@@ -75,7 +79,10 @@ fn what_a_child_says_of_its_place_in_the_tree_is_not_believed() {
     assert!(subtask.to_string().contains("VALIDATION_FAILED"), "{subtask}");
     stage.agent("king", "", &claim("'$LEGATION_SESSION_ID'"));
     let metadata = run(&stage, "king")["return"]["metadata"].clone();
-    assert_eq!((&metadata["delegation_depth"], &metadata["agent_type"]), (&1.into(), &"king".into()));
+    assert_eq!(
+        (&metadata["delegation_depth"], &metadata["agent_type"]),
+        (&1.into(), &"king".into())
+    );
     assert_eq!(metadata["delegation_path"].to_string(), "[\"user\",\"king\"]");
 }
 
@@ -83,7 +90,11 @@ fn what_a_child_says_of_its_place_in_the_tree_is_not_believed() {
 fn a_child_may_delete_its_workspace_and_hurts_only_itself() {
     let stage = Stage::new(ONCE);
     stage.agent("vandal", "", "cd /; rm -rf \"$LEGATION_WORKSPACE\"; exit 3");
-    stage.agent("tidy", "", "rm -rf .git; echo new > new.txt; cd /\nlegation submit --status completed --summary ok");
+    stage.agent(
+        "tidy",
+        "",
+        "rm -rf .git; echo new > new.txt; cd /\nlegation submit --status completed --summary ok",
+    );
     assert_eq!(status(&run(&stage, "vandal")), "failed");
     let subtask = run(&stage, "tidy");
     assert_eq!(status(&subtask), "completed", "{subtask}");
@@ -99,7 +110,11 @@ fn a_child_that_delegates_in_a_loop_meets_its_bounds() {
                  echo $? >> $OUT/codes; done\n\
                  legation submit --status completed --summary tried";
     stage.agent("looper", "subagents:\n  allow: ['*']\n", loops);
-    stage.agent("leaf", "", "echo x >> $OUT/leaves\nlegation submit --status completed --summary leaf");
+    stage.agent(
+        "leaf",
+        "",
+        "echo x >> $OUT/leaves\nlegation submit --status completed --summary leaf",
+    );
     run(&stage, "looper");
     let codes: Vec<String> = stage.told("codes").lines().map(str::to_owned).collect();
     assert_eq!(codes.iter().filter(|code| *code == "0").count(), 4, "{codes:?}");

@@ -13,7 +13,8 @@ const KILLS: usize = 200;
 const PARTS: usize = 3;
 
 fn delegate(stage: &Stage, number: usize) -> Option<String> {
-    let part = |n: usize| format!("{{\"id\":\"p{n}\",\"title\":\"part {number}-{n}\",\"agent\":\"w\"}}");
+    let part =
+        |n: usize| format!("{{\"id\":\"p{n}\",\"title\":\"part {number}-{n}\",\"agent\":\"w\"}}");
     let parts: Vec<String> = (0..PARTS).map(part).collect();
     let plan = format!("{{\"pattern\":\"parallel\",\"subtasks\":[{}]}}", parts.join(","));
     let file = stage.out(&format!("plan-{number}.json"));
