@@ -9,6 +9,7 @@ mod input;
 mod listing;
 mod look;
 mod output;
+mod page;
 mod project;
 mod reach;
 mod show;

@@ -15,6 +15,9 @@ struct Cli {
     /// How many seeds to run, from `--from`.
     #[arg(long, default_value_t = 2000)]
     seeds: u64,
+    /// Drive the real engine instead of the rules alone.
+    #[arg(long)]
+    engine: bool,
     /// The first seed.
     #[arg(long, default_value_t = 0)]
     from: u64,
@@ -33,17 +36,23 @@ fn main() -> ExitCode {
         Some(seed) => seed..seed + 1,
         None => cli.from..cli.from + cli.seeds,
     };
+    let (run, flag): (fn(u64) -> _, _) = if cli.engine {
+        (legation_sim::engine_world::run, "--engine ")
+    } else {
+        (legation_sim::run, "")
+    };
     let mut steps = 0;
     let mut events = 0;
     let mut crashes = 0;
     let mut kinds = BTreeMap::<String, u64>::new();
     for seed in seeds.clone() {
-        match legation_sim::run(seed) {
+        match run(seed) {
             Ok(outcome) => {
                 steps += outcome.steps;
-                events += outcome.log.len();
+                let happened = outcome.log.iter().filter(|line| line.starts_with('{'));
                 crashes += outcome.crashes;
-                for event in &outcome.log {
+                for event in happened {
+                    events += 1;
                     *kinds.entry(kind(event)).or_default() += 1;
                 }
                 if cli.seed.is_some() {
@@ -60,7 +69,7 @@ fn main() -> ExitCode {
                 }
                 let _ = writeln!(
                     out,
-                    "seed {seed}: {broken}\nreproduce: cargo run -p legation-sim -- --seed {seed}"
+                    "seed {seed}: {broken}\nreproduce: cargo run -p legation-sim -- {flag}--seed {seed}"
                 );
                 return ExitCode::FAILURE;
             }

@@ -11,7 +11,7 @@ use legation_engine::protocol::Told;
 
 use super::figures::{bar, dollars, ticking, time, tokens};
 use super::news::spent;
-use super::page::clipped;
+use crate::page::clipped;
 
 /// A line of the tree, and how what it is about stands.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use legation_core::text::shown;
 use serde_json::Value;
 
 use super::figures::{bar, between, cost, list, text, time, tokens};
-use super::page::{WIDTH, clipped, wrapped};
+use crate::page::{WIDTH, clipped, wrapped};
 
 /// Lines of what a subtask said that are told.
 const MAX_LINES: usize = 8;
@@ -35,7 +35,7 @@ pub(crate) fn summary(view: &Value) -> String {
     let result = view.get("result").unwrap_or(&Value::Null);
     let said = text(result, "summary");
     if !said.is_empty() {
-        page.push_str(&wrapped(&format!("Result: {said}"), "  "));
+        page.push_str(&wrapped(&format!("Result: {said}"), 2));
     }
     for artifact in list(result, "artifacts") {
         let line = format!("  {}  {}", text(artifact, "path"), text(artifact, "type"));
@@ -43,7 +43,7 @@ pub(crate) fn summary(view: &Value) -> String {
     }
     for finding in list(result, "findings") {
         let finding = finding.as_str().map_or_else(|| finding.to_string(), str::to_owned);
-        page.push_str(&wrapped(&format!("  open: {finding}"), "    "));
+        page.push_str(&wrapped(&format!("  open: {finding}"), 4));
     }
     page.push_str(&next_steps(view));
     page
@@ -75,7 +75,7 @@ fn heading(view: &Value) -> String {
     let mut page = format!("{title}\n{}\n", facts.join(" · "));
     let reason = text(view, "reason");
     if !reason.is_empty() {
-        page.push_str(&wrapped(&format!("  {reason}"), "  "));
+        page.push_str(&wrapped(&format!("  {reason}"), 2));
     }
     page
 }

@@ -69,7 +69,7 @@ fn a_plan_that_is_not_there_is_a_failure() {
     let session = Session::new();
     expect![[r#"
         ! ERROR: cannot read none.json: No such file or directory (os error 2)
-        ! Hint: check the path, or write - to read from stdin
+        ! Suggestion: check the path, or write - to read from stdin
         [exit 1]
     "#]]
     .assert_eq(&session.run(&["delegate", "--plan", "none.json", "Fix it"]));
@@ -231,7 +231,7 @@ fn a_dry_run_of_what_would_be_refused_is_refused() {
     let nobody = ["delegate", "--dry-run", "--agent", "nobody", "Fix it"];
     expect![[r#"
         ! ERROR: There is no agent `nobody`.
-        ! Hint: `legation agents list` shows all agents
+        ! Suggestion: `legation agents list` shows all agents
         [exit 1]
     "#]]
     .assert_eq(&session.run(&nobody));
@@ -551,9 +551,10 @@ fn an_engine_that_dies_again_and_again_is_given_up() {
         ! the engine has gone; looking for it again
         ! the engine has gone; looking for it again
         ! ERROR: the engine has gone
-        ! Hint: `legation status` shows what is recorded; try again
+        ! Suggestion: `legation status` shows what is recorded; try again
         [exit 1]
-    "#]].assert_eq(&seen);
+    "#]]
+    .assert_eq(&seen);
 }
 
 #[test]
@@ -562,7 +563,7 @@ fn an_engine_of_another_release_is_not_asked_again() {
     let _engine = engine(&session, vec![vec![Step::Write("{\"hello\":1}\n")]]);
     expect![[r#"
         ! ERROR: the engine said something that cannot be understood: unknown variant `hello`, expected one of `accepted`, `news`, `note`, `answer`, `done`, `refused` at line 1 column 8
-        ! Hint: end the engine of another release, then try again
+        ! Suggestion: end the engine of another release, then try again
         [exit 1]
     "#]].assert_eq(&session.run(&["delegate", "Look after it"]));
 }

@@ -119,7 +119,7 @@ fn a_bad_configuration_keeps_the_engine_from_starting_and_is_told_as_ever() {
     assert_eq!(told, session.run(&["delegate", "--dry-run", "Make it"]));
     expect![[r#"
         ! ERROR: bad configuration: .legation/config.toml:2: limits.maxDepth = 99 is out of range: it takes a whole number from 1 to 5
-        ! Hint: correct it, then try `legation config check`
+        ! Suggestion: correct it, then try `legation config check`
         [exit 2]
     "#]].assert_eq(&told);
 }

@@ -90,7 +90,7 @@ fn a_bad_command_is_a_usage_error() {
     let session = Session::new();
     expect![[r#"
         ! ERROR: --depth cannot be `abc`; it takes a whole number from 1 to 5
-        ! Hint: usage: /delegate [-p PATTERN] [-d DEPTH] [-a AGENTS] [-b TOKENS] [--dry-run] [--text] [--] TASK
+        ! Suggestion: usage: /delegate [-p PATTERN] [-d DEPTH] [-a AGENTS] [-b TOKENS] [--dry-run] [--text] [--] TASK
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["shell", "--parse-only", "-c", "/delegate --depth=abc X"]));
@@ -108,7 +108,7 @@ fn a_bad_command_is_a_usage_error() {
     .assert_eq(&session.run(&["shell", "--json", "--parse-only", "-c", "/delegation cancle del-1"]));
     expect![[r#"
         ! ERROR: `-x` is not a slash command; there are /delegate, /direct, /delegation
-        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        ! Suggestion: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["shell", "--parse-only", "-c", "-x"]));
@@ -137,9 +137,9 @@ fn a_command_does_what_the_verb_of_the_same_name_does() {
 
         Bounds: depth 1, 5 at once, 10 subtasks, 2,000,000 tokens, $20.00, 1h
         ! line 6: ERROR: there is no setting `limits.maxDepht`
-        ! Hint: did you mean limits.maxDepth?
+        ! Suggestion: did you mean limits.maxDepth?
         ! line 7: ERROR: there is no delegation `del-9`
-        ! Hint: nothing was delegated in this project yet
+        ! Suggestion: nothing was delegated in this project yet
         [exit 2]
     "#]]
     .assert_eq(&seen);
@@ -173,9 +173,9 @@ fn a_bad_line_does_not_stop_the_others() {
         /direct a
         /direct c
         ! line 2: ERROR: `/drect` is not a slash command (did you mean /direct?); there are /delegate, /direct, /delegation
-        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        ! Suggestion: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
         ! line 3: ERROR: the command is not UTF-8 text: byte 0 does not belong there
-        ! Hint: convert it to UTF-8, for example with iconv
+        ! Suggestion: convert it to UTF-8, for example with iconv
         [exit 2]
     "#]]
     .assert_eq(&session.run_with(&["shell", "--parse-only"], lines));
@@ -198,7 +198,7 @@ fn a_line_of_more_than_a_mebibyte_is_refused_and_the_next_is_read() {
     expect![[r#"
         /direct b
         ! line 1: ERROR: `/nothing` is not a slash command; there are /delegate, /direct, /delegation
-        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        ! Suggestion: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
         ! line 2: ERROR: a command has at most 1048576 bytes
         ! line 4: ERROR: a command has at most 1048576 bytes
         [exit 2]

@@ -36,14 +36,14 @@ fn outside_an_attempt_there_is_nobody_to_hand_in_to() {
     let mut session = Session::new();
     expect![[r#"
         ! ERROR: this is not inside an attempt: LEGATION_SESSION_ID is not set
-        ! Hint: `submit` is for agents that Legation runs; it sets what is needed for them
+        ! Suggestion: `submit` is for agents that Legation runs; it sets what is needed for them
         [exit 2]
     "#]]
     .assert_eq(&session.run(&DONE));
     session.set("LEGATION_SESSION_ID", "sess_1_aaaaaa");
     expect![[r#"
         ! ERROR: this is not inside an attempt: LEGATION_TOKEN is not set
-        ! Hint: `submit` is for agents that Legation runs; it sets what is needed for them
+        ! Suggestion: `submit` is for agents that Legation runs; it sets what is needed for them
         [exit 2]
     "#]]
     .assert_eq(&session.run(&DONE));

@@ -28,4 +28,3 @@ pub fn of_entries(title: &str, entries: &[Entry]) -> Call {
 pub fn class_of_hours(hours: u32) -> Operation {
     if hours <= SIMPLE_HOURS { Operation::Simple } else { Operation::Implement }
 }
-

@@ -4,12 +4,14 @@
 #![expect(clippy::too_many_lines, reason = "tables of cases are as long as they are")]
 
 mod agents;
+mod call;
 mod config;
 mod decision;
 mod golden;
 mod money;
 mod returns;
 mod story;
+mod task;
 mod text;
 mod tree;
 

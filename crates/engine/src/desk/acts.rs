@@ -18,24 +18,43 @@ impl<W: World> Desk<W> {
         let mut acts = std::mem::take(&mut self.lost_sight);
         self.wake = owed.iter().find_map(due);
         for effect in &owed {
-            if !self.under_way.contains(effect) {
-                acts.extend(self.act(*effect, now));
+            if self.under_way.contains(effect) {
+                continue;
             }
+            if let Effect::Stop(no, _) = effect
+                && self.begun.insert(*no)
+            {
+                // Started by an engine that died, or never: it is found first, or lost.
+                acts.push(Act::Find(Box::new(self.job(*no, now))));
+            }
+            acts.extend(self.act(*effect, now));
         }
-        self.under_way = owed.into_iter().filter(lasting).collect();
+        let begun = |effect: &Effect| match effect {
+            Effect::Answer(no) => self.promised.contains(no),
+            other => lasting(other),
+        };
+        self.under_way = owed.into_iter().filter(begun).collect();
         acts
     }
 
     fn act(&mut self, effect: Effect, now: Now) -> Option<Act> {
-        let id = |no: AttemptNo| self.state.attempts[no].id.clone();
         Some(match effect {
-            Effect::Spawn(no) => Act::Spawn(Box::new(self.job(no, now))),
-            Effect::Stop(no, reason) => Act::Stop { attempt: id(no), reason },
-            Effect::Freeze(no) => Act::Freeze { attempt: id(no), frozen: true },
-            Effect::Thaw(no) => Act::Freeze { attempt: id(no), frozen: false },
+            Effect::Spawn(no) => {
+                // A pause may come and go while its workspace is being made.
+                if !self.begun.insert(no) {
+                    return None;
+                }
+                Act::Spawn(Box::new(self.job(no, now)))
+            }
+            Effect::Stop(no, reason) => Act::Stop { attempt: self.id(no), reason },
+            Effect::Freeze(no) => Act::Freeze { attempt: self.id(no), frozen: true },
+            Effect::Thaw(no) => Act::Freeze { attempt: self.id(no), frozen: false },
             Effect::Answer(no) => {
+                if !self.promised.contains(&no) {
+                    return None;
+                }
                 let approved = self.state.attempts[no].step == Step::Answering(true);
-                Act::Answer { attempt: id(no), approved }
+                Act::Answer { attempt: self.id(no), approved }
             }
             Effect::Merge(no) => Act::Merge(self.work(no)),
             Effect::RollBack(no) => Act::RollBack {
@@ -47,6 +66,10 @@ impl<W: World> Desk<W> {
             // A slot lets these on, not the world.
             Effect::Start(_) | Effect::Wake(_) => return None,
         })
+    }
+
+    fn id(&self, no: AttemptNo) -> AttemptId {
+        self.state.attempts[no].id.clone()
     }
 
     fn bring(&mut self, no: DelegationNo) -> Option<Act> {

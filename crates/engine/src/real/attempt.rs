@@ -141,15 +141,19 @@ impl Inner {
             },
             include_dirty: job.base.include_dirty,
         };
-        let new = New {
+        let mut new = New {
             tree: job.tree.to_string(),
             delegation: job.delegation.to_string(),
             subtask: job.subtask.to_string(),
             attempt: job.attempt.to_string(),
-            with: job.base.with.iter().map(ToString::to_string).collect(),
+            with: Vec::new(),
         };
+        let builds_on = job.base.with.clone();
         let made = self.on_spaces(move |spaces| {
             spaces.begin(&start)?;
+            for attempt in &builds_on {
+                new.with.extend(spaces.kept_commit(&new.tree, attempt.as_str())?);
+            }
             spaces.create(&new)
         });
         made.await

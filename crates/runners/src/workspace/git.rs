@@ -12,7 +12,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -139,6 +139,15 @@ impl Call<'_> {
         }
         quoted.push("\"");
         self.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted)
+    }
+
+    /// Starts it, for a conversation that goes on.
+    pub(super) fn start(mut self) -> Result<Child, Error> {
+        let command = self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.stderr(Stdio::piped()).spawn();
+        let child = child.map_err(Error::files("starting", Path::new("git")))?;
+        self.git.started.fetch_add(1, Ordering::Relaxed);
+        Ok(child)
     }
 
     /// Runs it; whatever it answers is an answer.

@@ -9,6 +9,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::Error;
 use super::folders::Moment;
 
@@ -18,7 +20,7 @@ const HEADER_BYTES: usize = 12;
 const STAT_BYTES: usize = 40;
 
 /// What a file was like when it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) mode: u32,
     pub(super) object: String,
@@ -37,7 +39,30 @@ pub(super) enum Verdict {
     Unsure,
 }
 
+/// The kinds of files that are told apart.
+fn kind(metadata: &fs::Metadata) -> u32 {
+    if metadata.is_symlink() {
+        0o120_000
+    } else if metadata.mode() & 0o100 == 0 {
+        0o100_644
+    } else {
+        0o100_755
+    }
+}
+
 impl Entry {
+    /// What a file is like now; its content is remembered elsewhere.
+    pub(super) fn of(now: &fs::Metadata) -> Self {
+        Self {
+            mode: kind(now),
+            object: String::new(),
+            ctime: (now.ctime() as u32, now.ctime_nsec() as u32),
+            mtime: (now.mtime() as u32, now.mtime_nsec() as u32),
+            inode: now.ino() as u32,
+            size: now.size() as u32,
+        }
+    }
+
     /// Whether this is another repository's place, not a file.
     pub(super) fn is_link_to_repository(&self) -> bool {
         self.mode == 0o160_000
@@ -51,26 +76,30 @@ impl Entry {
     /// Compares with what is there now. Nothing can set a file's change time back,
     /// so a file that looks the same and is older than `settled` is the same.
     pub(super) fn verdict(&self, now: &fs::Metadata, settled: Moment) -> Verdict {
-        let kind = if now.is_symlink() {
-            0o120_000
-        } else if now.mode() & 0o100 == 0 {
-            0o100_644
-        } else {
-            0o100_755
-        };
-        if kind != self.mode || now.size() as u32 != self.size {
+        let found = Self::of(now);
+        if found.mode != self.mode || found.size != self.size {
             return Verdict::Different;
         }
-        let mtime = (now.mtime() as u32, now.mtime_nsec() as u32);
-        let ctime = (now.ctime() as u32, now.ctime_nsec() as u32);
-        let untouched =
-            mtime == self.mtime && ctime == self.ctime && now.ino() as u32 == self.inode;
+        let times = found.mtime == self.mtime && found.ctime == self.ctime;
+        let untouched = times && found.inode == self.inode;
         if untouched && (now.ctime(), now.ctime_nsec()) < settled {
             Verdict::Same
         } else {
             Verdict::Unsure
         }
     }
+}
+
+/// Copies an index with its time.
+///
+/// Git compares that time with those of the files to know which of them it cannot
+/// trust; a copy that looks younger than it is would hide changes.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    fs::copy(from, to).map_err(Error::files("writing", to))?;
+    let time = fs::metadata(from).and_then(|metadata| metadata.modified());
+    let time = time.map_err(Error::files("reading", from))?;
+    let file = fs::File::options().write(true).open(to).map_err(Error::files("writing", to))?;
+    file.set_modified(time).map_err(Error::files("writing", to))
 }
 
 /// Every file of a base.

@@ -4,8 +4,9 @@
 //! is killed, and one that says too much is not listened to any further.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -27,6 +28,19 @@ pub(super) struct Said {
 pub(super) struct Bounds {
     pub(super) until: Instant,
     pub(super) most_bytes: usize,
+}
+
+/// How long a process that stays may think about one request.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until something can be read; `TimedOut` if nothing comes.
+pub(super) fn readable(from: &impl AsFd) -> io::Result<()> {
+    let limit =
+        Timespec::try_from(PATIENCE).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
+    match poll(&mut [PollFd::new(from, PollFlags::IN)], Some(&limit))? {
+        0 => Err(ErrorKind::TimedOut.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Feeds a process, listens to it and waits for its end; `TimedOut` once it was killed.

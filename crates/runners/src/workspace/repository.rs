@@ -14,6 +14,7 @@ mod create;
 mod history;
 mod keep;
 mod merge;
+mod mover;
 mod own;
 mod user;
 
@@ -27,8 +28,9 @@ use super::folders::Folders;
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start};
+use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names};
 use history::History;
+use mover::Mover;
 use user::User;
 
 /// What is remembered of histories before it is forgotten; all of it can be found again.
@@ -42,6 +44,7 @@ pub(super) struct Repository {
     folders: Folders,
     hub: PathBuf,
     patience: Duration,
+    mover: Mover,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<HashMap<String, HashSet<String>>>,
     /// Histories by base and head, which never change.
@@ -62,7 +65,8 @@ impl Repository {
         own::write(&hub, &user, None)?;
         let patience = options.patience;
         let (results, histories) = (Mutex::default(), Mutex::default());
-        Ok(Some(Self { git, user, folders, hub, patience, results, histories }))
+        let mover = Mover::default();
+        Ok(Some(Self { git, user, folders, hub, patience, mover, results, histories }))
     }
 
     /// A command on objects alone: no index, no files, no names.
@@ -96,11 +100,7 @@ impl Repository {
 
     /// Moves names in the user's repository, all of them or none.
     fn move_names(&self, orders: &str) -> Result<(), Error> {
-        self.patiently(|| {
-            let call = self.git.call("update-ref", Trust::Repository);
-            let call = call.env("GIT_DIR", &self.user.common_dir).within(&self.user.common_dir);
-            call.args(["--no-deref", "--stdin"]).input(orders.as_bytes().to_vec()).run().map(drop)
-        })
+        self.patiently(|| self.mover.carry_out(&self.git, &self.user.common_dir, orders))
     }
 
     /// Tries again while somebody else holds a lock, for as long as patience lasts.
@@ -183,6 +183,12 @@ impl Mechanism for Repository {
 
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
         self.take_custody(place, note)
+    }
+
+    fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {
+        let tree = names::checked("tree", tree)?;
+        let attempt = names::checked("attempt", attempt)?;
+        self.resolve(&format!("refs/legation/{tree}/{attempt}"))
     }
 
     fn remove(&self, place: &Place) -> Result<(), Error> {

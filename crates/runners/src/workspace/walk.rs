@@ -30,13 +30,22 @@ pub(super) struct Walked {
     pub(super) incomplete: bool,
 }
 
+/// What to do with folders that their owner closed to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Locked {
+    /// Open them: they are in a workspace, and it is about to be kept.
+    Open,
+    /// Leave them: they are the user's.
+    Leave,
+}
+
 /// Walks a folder; `skip` are paths that are left out with all below them.
-pub(super) fn walk(top: &Path, skip: &[PathBuf]) -> io::Result<Walked> {
+pub(super) fn walk(top: &Path, skip: &[PathBuf], locked: Locked) -> io::Result<Walked> {
     let mut walked = Walked::default();
     let mut folders = vec![Vec::new()];
     let mut entries: usize = 0;
     while let Some(folder) = folders.pop() {
-        let listed = match list(&below(top, &folder)) {
+        let listed = match list(&below(top, &folder), locked) {
             Ok(listed) => listed,
             Err(error) if folder.is_empty() => return Err(error),
             Err(_) => {
@@ -78,10 +87,10 @@ pub(super) fn walk(top: &Path, skip: &[PathBuf]) -> io::Result<Walked> {
     Ok(walked)
 }
 
-/// Lists a folder, also one that its owner closed to itself.
-fn list(folder: &Path) -> io::Result<ReadDir> {
+/// Lists a folder, if need be one that its owner closed to itself.
+fn list(folder: &Path, locked: Locked) -> io::Result<ReadDir> {
     match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && locked == Locked::Open => {
             fs::set_permissions(folder, Permissions::from_mode(0o700))?;
             fs::read_dir(folder)
         }

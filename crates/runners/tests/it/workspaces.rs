@@ -5,6 +5,7 @@ mod crowd;
 mod going_back;
 mod hostile;
 mod nested;
+mod plain;
 mod project;
 mod round;
 mod shapes;

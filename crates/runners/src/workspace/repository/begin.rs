@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::super::folders::Begun;
+use super::super::index;
 use super::super::refs::{Head, Names};
 use super::super::{Error, From, Note, Start, names, record, refs};
 use super::Repository;
@@ -75,10 +76,10 @@ impl Repository {
 
     /// A commit of the user's files as they are, made without touching the user's index.
     fn dirty(&self, top: &Path, head: Option<&str>, delegation: &str) -> Result<String, Error> {
-        let index = self.folders.state.join(format!("{delegation}.index"));
+        let copy = self.folders.state.join(format!("{delegation}.index"));
         // A copy knows which files are unchanged; without one git reads them all.
-        let copied = fs::copy(self.user.git_dir.join("index"), &index);
-        let call = |name| self.on_checkout(name, top).env("GIT_INDEX_FILE", &index);
+        let copied = index::copy(&self.user.git_dir.join("index"), &copy);
+        let call = |name| self.on_checkout(name, top).env("GIT_INDEX_FILE", &copy);
         if copied.is_err()
             && let Some(head) = head
         {
@@ -90,7 +91,7 @@ impl Repository {
             return Err(super::super::git::complaint("add", &added));
         }
         let tree = call("write-tree").line()?;
-        fs::remove_file(&index).map_err(Error::files("removing", &index))?;
+        fs::remove_file(&copy).map_err(Error::files("removing", &copy))?;
         let parents: Vec<&str> = head.into_iter().collect();
         self.commit(&tree, &parents, "Uncommitted work of the user\n")
     }

@@ -5,9 +5,10 @@
 //! one more uncommitted change, which is kept like any other.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::time::SystemTime;
 
 use rustix::fs::{Mode, OFlags, open, openat, renameat};
 
@@ -45,28 +46,29 @@ impl Repository {
         if staged.head.as_ref() == Some(&staged.commit) {
             let name = format!("refs/legation/{}/heads/{}", into.tree, into.attempt);
             self.move_names(&format!("update {name} {target}\n"))?;
-            let index = fs::read(&staged.index).map_err(Error::files("reading", &staged.index))?;
             let folder = made.place.root.join(".git");
-            move_along(&folder, &target, &index).map_err(Error::files("writing", &folder))?;
+            // Should its repository be in no state for that, the files are there all the same.
+            drop(move_along(&folder, &target, &staged.index));
         }
         Ok(Merge::Clean { commit: target })
     }
 }
 
 /// Moves what a child's repository has checked out, without ever leaving that folder.
-fn move_along(folder: &Path, commit: &str, index: &[u8]) -> std::io::Result<()> {
+fn move_along(folder: &Path, commit: &str, index: &Path) -> io::Result<()> {
     let line = format!("{commit}\n");
     match (Names { own: folder, shared: folder }).head() {
-        Head::At { name: Some(name), .. } => replace(folder, &name, line.as_bytes())?,
-        Head::At { name: None, .. } => replace(folder, "HEAD", line.as_bytes())?,
+        Head::At { name: Some(name), .. } => replace(folder, &name, line.as_bytes(), None)?,
+        Head::At { name: None, .. } => replace(folder, "HEAD", line.as_bytes(), None)?,
         Head::Unborn { .. } | Head::Unclear => return Ok(()),
     }
-    replace(folder, "index", index)
+    let time = fs::metadata(index)?.modified()?;
+    replace(folder, "index", &fs::read(index)?, Some(time))
 }
 
 /// Replaces a file below a folder. The way there is walked step by step and no link
 /// is followed, because the child may have laid one to somewhere else.
-fn replace(folder: &Path, path: &str, bytes: &[u8]) -> std::io::Result<()> {
+fn replace(folder: &Path, path: &str, bytes: &[u8], time: Option<SystemTime>) -> io::Result<()> {
     let step = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut at: OwnedFd = open(folder, step, Mode::empty())?;
     let mut steps = path.split('/').peekable();
@@ -78,7 +80,12 @@ fn replace(folder: &Path, path: &str, bytes: &[u8]) -> std::io::Result<()> {
         let fresh = format!("{name}.brought");
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = openat(&at, &fresh, flags, Mode::from_raw_mode(0o644))?;
-        fs::File::from(file).write_all(bytes)?;
+        let mut file = fs::File::from(file);
+        file.write_all(bytes)?;
+        if let Some(time) = time {
+            // An index is only as trustworthy as its time; see `index::copy`.
+            file.set_modified(time)?;
+        }
         renameat(&at, &fresh, &at, name)?;
     }
     Ok(())

@@ -4,148 +4,26 @@
 //! remembers each file's times. Another way to fill a folder (a layer over a
 //! pinned checkout, a folder kept warm) has these two functions to offer.
 
-use std::collections::HashSet;
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
-use std::thread;
-use std::time::Duration;
-
+use super::super::changes::{Changes, compare, settle};
 use super::super::folders::{Made, Moment};
-use super::super::index::{Index, Verdict};
-use super::super::walk::{below, walk};
+use super::super::index::{self, Index};
 use super::super::{Error, Place};
 use super::Repository;
-
-/// How often the clock of the file system is asked whether it has moved on.
-const MAX_TICKS: usize = 20;
-
-/// How the files differ from the base.
-#[derive(Debug, Default)]
-pub(super) struct Changes {
-    pub(super) added: Vec<Vec<u8>>,
-    pub(super) modified: Vec<Vec<u8>>,
-    pub(super) removed: Vec<Vec<u8>>,
-    /// Removed, and what was their folder is now a file or a link.
-    pub(super) hidden: Vec<Vec<u8>>,
-    /// Touched; with the content that each had.
-    pub(super) unsure: Vec<(Vec<u8>, String)>,
-    /// Below a place that belongs to another repository.
-    pub(super) foreign: Vec<Vec<u8>>,
-    /// Whether not all of it could be read.
-    pub(super) incomplete: bool,
-}
 
 impl Repository {
     /// Fills a workspace with the files of its base; answers when that was done.
     pub(super) fn fill(&self, place: &Place) -> Result<Moment, Error> {
         self.on_place("read-tree", place).args(["--reset", "-u", &place.base]).run()?;
         let own = self.folders.own(&place.attempt);
-        let index = own.join("index");
+        let ours = own.join("index");
         let theirs = place.root.join(".git/index");
-        fs::copy(&index, &theirs).map_err(Error::files("writing", &theirs))?;
-        settle(&own.join("clock"), self.index(&index)?.newest())
+        index::copy(&ours, &theirs)?;
+        settle(&theirs, &own.join("clock"), Index::read(&ours, self.user.hash_bytes)?.newest())
     }
 
     /// Compares a workspace with its base. `None` if there is no folder any more.
     pub(super) fn changes(&self, made: &Made) -> Result<Option<Changes>, Error> {
-        let root = &made.place.root;
-        if !fs::symlink_metadata(root).is_ok_and(|metadata| metadata.is_dir()) {
-            return Ok(None);
-        }
-        let mut index = self.index(&self.folders.own(&made.place.attempt).join("index"))?;
-        let foreign: Vec<Vec<u8>> = index
-            .entries
-            .iter()
-            .filter(|(_, entry)| entry.is_link_to_repository())
-            .map(|(path, _)| path.clone())
-            .collect();
-        let walked = walk(root, &[]).map_err(Error::files("reading", root))?;
-        let mut changes = Changes { incomplete: walked.incomplete, ..Changes::default() };
-        for folder in &walked.folders {
-            if foreign.contains(folder) {
-                index.entries.remove(folder);
-            }
-        }
-        for found in walked.files {
-            let Some(entry) = index.entries.remove(&found.path) else {
-                let list = if foreign.iter().any(|top| is_below(&found.path, top)) {
-                    &mut changes.foreign
-                } else {
-                    &mut changes.added
-                };
-                list.push(found.path);
-                continue;
-            };
-            match entry.verdict(&found.metadata, made.settled) {
-                Verdict::Same => {}
-                Verdict::Different => changes.modified.push(found.path),
-                Verdict::Unsure => changes.unsure.push((found.path, entry.object)),
-            }
-        }
-        changes.leave_out(index.entries.into_keys());
-        Ok(Some(changes))
+        let index = self.folders.own(&made.place.attempt).join("index");
+        compare(&made.place.root, Index::read(&index, self.user.hash_bytes)?, made.settled)
     }
-
-    pub(super) fn index(&self, path: &Path) -> Result<Index, Error> {
-        Index::read(path, self.user.hash_bytes)
-    }
-}
-
-impl Changes {
-    pub(super) fn is_empty(&self) -> bool {
-        let lists = [&self.added, &self.modified, &self.removed, &self.hidden, &self.foreign];
-        lists.iter().all(|list| list.is_empty()) && self.unsure.is_empty()
-    }
-
-    /// Files of the base that are no longer there.
-    fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>) {
-        let now_files: HashSet<&[u8]> = self.added.iter().map(Vec::as_slice).collect();
-        let ends =
-            |path: &[u8], at: usize| path.get(..at).is_some_and(|top| now_files.contains(top));
-        let is_hidden = |path: &Vec<u8>| {
-            let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-            slashes.into_iter().any(|(at, _)| ends(path, at))
-        };
-        let (hidden, removed) = paths.partition(is_hidden);
-        (self.hidden, self.removed) = (hidden, removed);
-    }
-
-    /// Makes readable what its owner closed to itself.
-    pub(super) fn unlock(&self, root: &Path) {
-        let unsure = self.unsure.iter().map(|(path, _)| path);
-        for path in self.added.iter().chain(&self.modified).chain(unsure) {
-            let path = below(root, path);
-            let closed = fs::symlink_metadata(&path)
-                .is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o400 == 0);
-            if closed {
-                // Should this fail, git says so with the file's name.
-                let mode =
-                    fs::symlink_metadata(&path).map_or(0o600, |metadata| metadata.mode() | 0o400);
-                drop(fs::set_permissions(&path, Permissions::from_mode(mode)));
-            }
-        }
-    }
-}
-
-fn is_below(path: &[u8], top: &[u8]) -> bool {
-    path.strip_prefix(top).is_some_and(|rest| rest.first() == Some(&b'/'))
-}
-
-/// Waits until the file system's clock is past a moment; answers with the time it shows.
-///
-/// That clock moves in steps of milliseconds. Once it has moved, every later change
-/// of a file shows in its times, and equal times prove equal content.
-fn settle(clock: &Path, newest: Moment) -> Result<Moment, Error> {
-    let mut shown = (0, 0);
-    for _ in 0..MAX_TICKS {
-        let file = File::create(clock).map_err(Error::files("writing", clock))?;
-        let metadata = file.metadata().map_err(Error::files("reading", clock))?;
-        shown = (metadata.ctime(), metadata.ctime_nsec());
-        if shown > newest {
-            return Ok(shown);
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    Ok(shown)
 }

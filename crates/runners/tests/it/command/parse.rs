@@ -16,7 +16,7 @@ fn told(output: &[u8]) -> (Vec<Report>, Parser) {
     (reports, parser)
 }
 
-fn check(output: &str, expected: Expect) {
+fn check(output: &str, expected: &Expect) {
     let (reports, parser) = told(output.as_bytes());
     let mut shown = String::new();
     for report in reports {
@@ -55,7 +55,7 @@ fn usage_adds_up_and_progress_is_told() {
   {"usage":{"input":1,"reasoning":9,"costUsd":0.5}}
 {"usage":{"output":2.0,"costUsd":null},"progress":{"current":2,"total":3},"note":"both"}
 {"status":"completed","summary":"done"}"#,
-        expect![[r#"
+        &expect![[r#"
             used 100 in, 20 out, 0 reasoning, 5 read, 7 written, $0.25
             at 1/3: read the plan
             used 101 in, 20 out, 9 reasoning, 5 read, 7 written, $0.75
@@ -78,7 +78,7 @@ fn figures_that_cannot_be_are_ignored_with_all_of_their_line() {
 {"usage":{"input":10},"progress":{"current":-1,"total":2}}
 {"usage":{"input":7}}
 "#,
-        expect![[r#"
+        &expect![[r#"
             ignored: `input` is -5, which is not a whole number from 0 to 1000000000000; the line was ignored
             ignored: `input` is 1e+300, which is not a whole number from 0 to 1000000000000; the line was ignored
             ignored: `input` is 0.5, which is not a whole number from 0 to 1000000000000; the line was ignored
@@ -103,7 +103,7 @@ fn what_only_resembles_a_report_is_text() {
 x {"usage":{"input":5}}
 {"data":{"usage":{"input":5}}}
 "#,
-        expect![[
+        &expect![[
             r#"text: "{\"status\":\"completed\",\"summary\":\"s\",\"usage\":{\"input\":5}}\n{\"usage\":5}\n{\"usage\":{\"input\":5}\n\"usage\": {\"input\": 5}\n[{\"usage\":{\"input\":5}}]\nx {\"usage\":{\"input\":5}}\n{\"data\":{\"usage\":{\"input\":5}}}\n""#
         ]],
     );

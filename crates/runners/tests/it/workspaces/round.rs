@@ -327,3 +327,12 @@ fn a_merge_that_was_made_before_a_crash_is_not_made_twice() {
     }
     assert_eq!(project.git("rev-parse legation/del-1/result"), tip);
 }
+
+#[test]
+fn a_copied_index_keeps_the_time_that_git_judges_by() {
+    let project = Project::new();
+    let place = create(&project.open(), "exec-1");
+    let time = |path| fs::metadata(path).unwrap().modified().unwrap();
+    let ours = project.state().join("repos/exec-1.git/index");
+    assert_eq!(time(place.root.join(".git/index")), time(ours));
+}
