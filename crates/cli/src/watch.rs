@@ -204,7 +204,11 @@ impl<'a> Watch<'a> {
             }
             Reply::News(news) => self.display.tell(self.output, &news),
             Reply::Note(text) => self.display.note(self.output, &format!("warning: {text}")),
-            Reply::Answer { status, view } => return Ok(Some(self.over(status, view))),
+            Reply::Answer { status, view } => {
+                // However quick it was, the end of the way is seen.
+                self.display.draw(self.output);
+                return Ok(Some(self.over(status, view)));
+            }
             Reply::Done(value) => return Ok(self.done(value)),
             Reply::Refused(refused) => {
                 self.display.end(self.output);

@@ -16,4 +16,5 @@ mod parse;
 mod session;
 mod shell;
 mod submit;
+mod terminal;
 mod usage;
