@@ -87,7 +87,7 @@ fn work_is_done_looked_at_and_applied() {
     let ignored = std::fs::read_to_string(session.dir().join(".legation/.gitignore")).unwrap();
     assert!(ignored.contains("!agents/**"), "{ignored}");
     let id = view["delegationId"].as_str().unwrap();
-    let short = &id[..8];
+    let (short, _) = id.split_at(8);
     assert_eq!(json_of(&session, &["status", short])["delegationId"], id);
     assert_eq!(json_of(&session, &["cost", id])["totalUsd"], 0.25);
     let trace = json_of(&session, &["trace", id]);

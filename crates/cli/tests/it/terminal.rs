@@ -44,7 +44,7 @@ fn screens(text: &str) -> Vec<String> {
     let mut seen = Vec::new();
     let mut rest = text;
     while let Some(symbol) = rest.chars().next() {
-        rest = &rest[symbol.len_utf8()..];
+        rest = rest.split_at(symbol.len_utf8()).1;
         if symbol == '\n' {
             at += 1;
             rows.resize(rows.len().max(at + 1), String::new());
@@ -60,7 +60,9 @@ fn screens(text: &str) -> Vec<String> {
                     seen.push(rows.join("\n"));
                 }
                 "[?7l" | "[?7h" => {}
-                up if up.ends_with('A') => at -= up[1..up.len() - 1].parse::<usize>().unwrap(),
+                up if up.ends_with('A') => {
+                    at -= up.trim_matches(['[', 'A']).parse::<usize>().unwrap();
+                }
                 colour => assert!(colour.ends_with('m'), "{order:?}"),
             }
         } else {
@@ -141,7 +143,8 @@ fn a_tree_is_drawn_in_place_and_the_last_one_stays() {
         Result: All is well.
           a.txt  report
         Next: legation diff del-1, then legation apply del-1
-    "#]].assert_eq(screens.last().unwrap());
+    "#]]
+    .assert_eq(screens.last().unwrap());
     assert!(!text.contains("\u{1b}[3"), "no colour where none is wanted");
 }
 

@@ -36,7 +36,7 @@ fn project() -> (TempDir, Paths) {
 
 #[test]
 fn places_follow_from_the_project_and_its_surroundings() {
-    let home = Some(PathBuf::from("/home/ana"));
+    let home = Some(PathBuf::from("/u/ana"));
     let plain = Surroundings { home, temp: "/tmp".into(), uid: 7, ..Surroundings::default() };
     let own = Surroundings {
         runtime: Some("/run/user/7".into()),
@@ -57,8 +57,8 @@ fn places_follow_from_the_project_and_its_surroundings() {
         /no/such/project/.legation/engine.lock
         /no/such/project/.legation/legation.db
         /no/such/project/.legation/logs
-        /home/ana/.local/state/legation/adbbd09668f79959
-        /home/ana/.local/state/legation/adbbd09668f79959/workspaces
+        /u/ana/.local/state/legation/adbbd09668f79959
+        /u/ana/.local/state/legation/adbbd09668f79959/workspaces
 
         /run/user/7/legation/adbbd09668f79959.sock
         /no/such/project/.legation/engine.lock
