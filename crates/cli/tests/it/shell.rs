@@ -119,8 +119,37 @@ fn a_command_does_what_the_verb_of_the_same_name_does() {
     let session = Session::new();
     let dry = session.run(&["shell", "-c", "/delegate --dry-run -b 9000 Fix it"]);
     assert!(dry.contains("Bounds: depth 3, 5 at once, 10 subtasks, 9,000 tokens"), "{dry}");
-    let status = session.run(&["shell", "-c", "/delegation status"]);
-    assert_eq!(status, session.run(&["status"]));
+    assert_eq!(session.run(&["shell", "-c", "/delegation status"]), session.run(&["status"]));
+    let lines = b"/delegation status\n/delegation config limits.maxDepth=1\n\n/delegation config\n\
+        /delegate --dry-run Fix it\n/delegation config limits.maxDepht=1\n/delegation tree del-9\n";
+    let seen = session.run_with(&["shell"], lines);
+    expect![[r#"
+        No engine is running.
+        Nothing is under way.
+        LEGATION_LIMITS__MAX_DEPTH=1
+        LEGATION_LIMITS__MAX_DEPTH=1
+        Fix it
+        Nothing was started. Pattern: parallel
+
+        task-7a5b79cdcedd-sub-1  Fix it
+          general-purpose: no hint, no list and no description fits
+          at most 10m, 200,000 tokens
+
+        Bounds: depth 1, 5 at once, 10 subtasks, 2,000,000 tokens, $20.00, 1h
+        ! line 6: ERROR: there is no setting `limits.maxDepht`
+        ! Suggestion: did you mean limits.maxDepth?
+        ! line 7: ERROR: there is no delegation `del-9`
+        ! Suggestion: nothing was delegated in this project yet
+        [exit 2]
+    "#]]
+    .assert_eq(&seen);
+    let lines = b"/delegation status\n/delegation hint Fix it\n/delegation cost del-9\n";
+    expect![[r#"
+        {"engine":{"pid":null},"delegations":[]}
+        {"shouldConsiderDelegation":false,"quickFactors":{"complexity":5,"subtaskPotential":0},"hint":"The task is small enough to be done directly"}
+        {"error":{"code":"CONFLICT","message":"there is no delegation `del-9`","hint":"nothing was delegated in this project yet","details":{"line":3}}}
+        [exit 1]
+    "#]].assert_eq(&session.run_with(&["--json", "shell"], lines));
 }
 
 #[test]
