@@ -151,7 +151,11 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
             if let Err(error) = self.append(before, &batch.events).await {
                 self.shared.journal_failed(&error);
                 let again = batch.fail(&error);
-                return if error.is_answer() { Ok(Worked::Refused(again)) } else { Err(error.into()) };
+                return if error.is_answer() {
+                    Ok(Worked::Refused(again))
+                } else {
+                    Err(error.into())
+                };
             }
             self.tell(&batch.events);
         }

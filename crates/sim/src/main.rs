@@ -36,8 +36,11 @@ fn main() -> ExitCode {
         Some(seed) => seed..seed + 1,
         None => cli.from..cli.from + cli.seeds,
     };
-    let (run, flag): (fn(u64) -> _, _) =
-        if cli.engine { (legation_sim::engine_world::run, "--engine ") } else { (legation_sim::run, "") };
+    let (run, flag): (fn(u64) -> _, _) = if cli.engine {
+        (legation_sim::engine_world::run, "--engine ")
+    } else {
+        (legation_sim::run, "")
+    };
     let mut steps = 0;
     let mut events = 0;
     let mut crashes = 0;

@@ -29,9 +29,10 @@ impl<W: World> Desk<W> {
             }
             acts.extend(self.act(*effect, now));
         }
-        let begun = |effect: &Effect| match effect {
-            Effect::Answer(no) => self.promised.contains(no),
-            other => lasting(other),
+        let promised = |no: &AttemptNo| self.promised.contains(no);
+        let begun = |effect: &Effect| {
+            let held_up = matches!(effect, Effect::Answer(no) if !promised(no));
+            lasting(effect) && !held_up
         };
         self.under_way = owed.into_iter().filter(begun).collect();
         acts

@@ -180,9 +180,7 @@ impl Inner {
                 let note = Some("try harder".to_owned());
                 Command::Retry(Retry { delegation, subtask, agent, note })
             }
-            (14..16, Some(subtask)) => {
-                Command::Skip { delegation, subtask, reason: String::new() }
-            }
+            (14..16, Some(subtask)) => Command::Skip { delegation, subtask, reason: String::new() },
             _ => self.word(delegation),
         };
         Some((id, command))
@@ -221,8 +219,7 @@ impl Inner {
             }
         }
         let chore = |(id, delegation, asks): (DelegationId, DelegationId, bool)| {
-            let command =
-                if asks { self.word(delegation) } else { Command::Resume { delegation } };
+            let command = if asks { self.word(delegation) } else { Command::Resume { delegation } };
             (id, command)
         };
         found.into_iter().map(chore).collect()

@@ -57,22 +57,17 @@ impl Inner {
 
     /// Looks at an event before it is folded.
     pub(super) fn note(&mut self, state: &State, event: &Event) {
-        match &event.body {
-            Body::DelegationEnded { delegation, outcome, .. } => {
-                let id = state.delegations[*delegation].id.clone();
-                self.promises.endings.insert((id, outcome.as_str()));
+        if let Body::DelegationEnded { delegation, outcome, .. } = &event.body {
+            let id = state.delegations[*delegation].id.clone();
+            self.promises.endings.insert((id, outcome.as_str()));
+        }
+        if let Body::MergeEnded { subtask, outcome } = &event.body {
+            let last = state.subtasks[*subtask].attempts.last();
+            let told = last.and_then(|no| self.promises.merges.get(&state.attempts[*no].id));
+            if told != Some(outcome) {
+                let detail = format!("told {told:?}, recorded {outcome:?}");
+                self.fail("a merge is recorded as it went", detail);
             }
-            Body::MergeEnded { subtask, outcome } => {
-                let last = state.subtasks[*subtask].attempts.last();
-                let told = last.and_then(|no| {
-                    self.promises.merges.get(&state.attempts[*no].id)
-                });
-                if told != Some(outcome) {
-                    let detail = format!("told {told:?}, recorded {outcome:?}");
-                    self.fail("a merge is recorded as it went", detail);
-                }
-            }
-            _ => {}
         }
     }
 
@@ -117,7 +112,8 @@ impl Inner {
     /// The journal still has everything that it was seen to write, and everything
     /// that was promised.
     pub(super) fn check_held(&mut self, held: &Held) {
-        let differs = |(id, tree): &(&DelegationId, &Tree)| held.lines.get(*id) != Some(&tree.lines);
+        let differs =
+            |(id, tree): &(&DelegationId, &Tree)| held.lines.get(*id) != Some(&tree.lines);
         let lost = self.trees.iter().find(differs).map(|(id, _)| id.to_string());
         if let Some(id) = lost {
             self.fail("the journal keeps what it has", id);
