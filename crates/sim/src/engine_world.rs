@@ -44,7 +44,7 @@ pub enum Flaw {
     StartsTwice,
     /// The engine believes it may run one attempt more than it may.
     TooWide,
-    /// Processes tell of their end and go on.
+    /// One process tells of its end and goes on.
     OutlivesItsEnd,
 }
 

@@ -11,8 +11,10 @@ use crate::process::{self, cargo, say};
 use crate::setup::{DENY, NEXTEST};
 use crate::tidy;
 
-/// How many seeds the simulator runs.
+/// How many seeds the simulator runs against the rules alone.
 const SEEDS: &str = "2000";
+/// How many it runs against the engine.
+const ENGINE_SEEDS: &str = "500";
 
 /// Runs every check: format, lints, tests, tidy, licences and sources, simulator.
 #[derive(clap::Args)]
@@ -106,8 +108,9 @@ fn deny() -> Result<()> {
 }
 
 fn sim() -> Result<()> {
-    let args = ["run", "--locked", "--quiet", "--package", "legation-sim"];
-    process::run(cargo(args).args(["--", "--every-kind", "--seeds", SEEDS]))
+    let args = ["run", "--locked", "--quiet", "--package", "legation-sim", "--"];
+    process::run(cargo(args).args(["--every-kind", "--seeds", SEEDS]))?;
+    process::run(cargo(args).args(["--engine", "--seeds", ENGINE_SEEDS]))
 }
 
 fn seconds(span: Duration) -> String {

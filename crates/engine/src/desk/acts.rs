@@ -29,12 +29,10 @@ impl<W: World> Desk<W> {
             }
             acts.extend(self.act(*effect, now));
         }
+        let promised = |no: &AttemptNo| self.promised.contains(no);
         let begun = |effect: &Effect| {
-            if let Effect::Answer(no) = effect {
-                self.promised.contains(no)
-            } else {
-                lasting(effect)
-            }
+            let held_up = matches!(effect, Effect::Answer(no) if !promised(no));
+            lasting(effect) && !held_up
         };
         self.under_way = owed.into_iter().filter(begun).collect();
         acts

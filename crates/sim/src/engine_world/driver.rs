@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use legation_core::time::Now;
 use legation_core::tree::owed;
 use legation_engine::Options;
 use legation_store::Memory;
@@ -13,9 +14,9 @@ use super::{Engine, Flaw, calls, people, promises};
 use crate::plan::one_in;
 
 /// Engines that die in one run.
-const MAX_CRASHES: u64 = 4;
+const MAX_CRASHES: u64 = 6;
 /// Steps of a life in which anything may happen.
-const WILD_STEPS: u64 = 150;
+const WILD_STEPS: u64 = 300;
 /// Steps in which all must come to an end.
 const CALM_STEPS: u64 = 4_000;
 /// Steps an engine is watched after its journal has failed.
@@ -31,6 +32,18 @@ pub(super) enum Ending {
     Over,
 }
 
+/// Whether something goes on by itself.
+enum Quiet {
+    /// It does.
+    Not,
+    /// Not before this time.
+    Until(Now),
+    /// Everything is over.
+    Over,
+    /// Nothing ever will, and not everything is over.
+    Stuck,
+}
+
 /// One engine, from its start to its end.
 pub(super) struct Life {
     hub: Arc<Hub>,
@@ -43,8 +56,10 @@ pub(super) struct Life {
 impl Life {
     pub(super) fn new(hub: &Arc<Hub>, memory: &Arc<Memory>, crashes: u64) -> Self {
         let mut inner = hub.lock();
-        if crashes < MAX_CRASHES && inner.wildness > 0 && !one_in(&mut inner.rng, 4) {
-            inner.left = Some(inner.rng.u64(1..300));
+        if crashes < MAX_CRASHES && inner.wildness > 0 && !one_in(&mut inner.rng, 5) {
+            // Often soon: then it falls into what recovery does.
+            let most = if inner.rng.bool() { 30 } else { 200 };
+            inner.left = Some(inner.rng.u64(1..most));
         }
         let width = inner.width + u32::from(inner.flaw == Flaw::TooWide);
         drop(inner);
@@ -108,13 +123,13 @@ impl Life {
 
     /// Something happens.
     async fn step(&self) {
-        let (what, empty) = {
+        let (what, idle) = {
             let mut inner = self.hub.lock();
             let most = 60 + 6 * inner.wildness;
-            (inner.rng.u32(0..most), inner.trees.is_empty())
+            (inner.rng.u32(0..most), inner.all_over())
         };
         match what {
-            _ if empty && what % 2 == 0 => people::delegate(&self.hub, &self.engine),
+            _ if idle && what % 3 == 0 => people::delegate(&self.hub, &self.engine),
             0..20 => drop(self.hub.deliver().await),
             20..44 => self.process_acts(),
             44..49 => self.release(),
@@ -156,7 +171,7 @@ impl Life {
             let mut inner = self.hub.lock();
             let (now, wake) = (inner.now, inner.wake());
             match (inner.rng.u32(0..24), wake) {
-                (0, _) => legation_core::time::Now(now.0.saturating_sub(inner.rng.u64(0..100_000))),
+                (0, _) => Now(now.0.saturating_sub(inner.rng.u64(0..100_000))),
                 (1, _) => now.plus_ms(inner.rng.u64(0..900_000)),
                 (2..4, Some(at)) => now.max(at),
                 _ => now.plus_ms(inner.rng.u64(0..3_000)),
@@ -214,25 +229,30 @@ impl Life {
             }
             let before = self.hub.lock().moves;
             self.calm_step().await;
-            let (moved, over, wake) = {
-                let inner = self.hub.lock();
-                let wake = inner.wake().filter(|at| *at > inner.now);
-                (inner.moves != before, inner.all_over(), wake)
-            };
-            if moved {
-                continue;
+            match self.quiet(before) {
+                Quiet::Not => {}
+                Quiet::Until(at) => self.hub.set_clock(at),
+                Quiet::Over => return self.end().await,
+                Quiet::Stuck => {
+                    self.stuck();
+                    return Ending::Over;
+                }
             }
-            if over {
-                return self.end().await;
-            }
-            let Some(at) = wake else {
-                self.stuck();
-                return Ending::Over;
-            };
-            self.hub.set_clock(at);
         }
         self.hub.lock().fail("everything comes to an end", format!("{} steps", self.steps));
         Ending::Over
+    }
+
+    /// Whether nothing happens any more by itself.
+    fn quiet(&self, before: u64) -> Quiet {
+        let inner = self.hub.lock();
+        let wake = inner.wake().filter(|at| *at > inner.now);
+        match wake {
+            _ if inner.moves != before => Quiet::Not,
+            _ if inner.all_over() => Quiet::Over,
+            Some(at) => Quiet::Until(at),
+            None => Quiet::Stuck,
+        }
     }
 
     async fn calm_step(&self) {

@@ -1,5 +1,7 @@
 //! Processes that exist only here. They outlive the engine that started them, or not.
 
+use std::collections::BTreeMap;
+
 use legation_core::Code;
 use legation_core::ids::{AttemptId, DelegationId, SubtaskId};
 use legation_core::returns::{Receipt, StopReason};
@@ -40,6 +42,8 @@ enum Stage {
     Making,
     Running,
     Ended(Box<End>),
+    /// It died with the engine, and left no word; that it was there can be seen.
+    Gone,
 }
 
 impl Process {
@@ -73,8 +77,7 @@ impl Process {
         Command::Spawned(Spawned {
             process: Some(event::Process { pid: 1, started: 1 }),
             // Whether there is one follows from the name, so that it is told alike twice.
-            workspace: (id.as_str().len().is_multiple_of(2) || id.as_str() > "exec-h")
-                .then(|| format!("at/{id}")),
+            workspace: (id.as_str() > "exec-h").then(|| format!("at/{id}")),
             attempt: id,
             base: None,
         })
@@ -133,6 +136,7 @@ impl Inner {
                 }
             }
             Stage::Ended(end) => told.push(Command::End(end.clone())),
+            Stage::Gone => told.push(Command::Lose { attempt: job.attempt.clone() }),
         }
         for command in told {
             self.post(mail, command);
@@ -161,25 +165,34 @@ impl Inner {
 
     /// Never more run at once than may: in all, and of each delegation.
     pub(super) fn crowd(&mut self) {
-        let busy = |process: &&Process| process.is_alive() && !process.is_parked();
-        let count = self.processes.values().filter(busy).count();
-        if count > self.width as usize {
-            let detail = format!("{count} run, {} may", self.width);
+        let busy = self.processes.values().filter(|process| self.is_busy(process));
+        let mut by_delegation = BTreeMap::<&DelegationId, u32>::new();
+        for process in busy {
+            *by_delegation.entry(&process.delegation).or_default() += 1;
+        }
+        let count: u32 = by_delegation.values().sum();
+        let in_all = (count > self.width).then(|| format!("{count} run, {} may", self.width));
+        let too_many = by_delegation.into_iter().find_map(|(id, count)| {
+            let mut states = self.trees.values().map(|tree| &tree.state);
+            let width = states.find_map(|state| Some(state.delegations[state.find(id)?].width))?;
+            (count > width).then(|| format!("{count} of {id} run, {width} may"))
+        });
+        if let Some(detail) = in_all {
             self.fail("never more run at once than the engine's width", detail);
         }
-        let too_many = self.trees.values().find_map(|tree| {
-            let mut delegations = tree.state.delegations.iter();
-            delegations.find_map(|(_, delegation)| {
-                let own = |process: &&Process| process.delegation == delegation.id;
-                let count = self.processes.values().filter(busy).filter(own).count();
-                let most = delegation.width;
-                (count > most as usize)
-                    .then(|| format!("{count} of {} run, {most} may", delegation.id))
-            })
-        });
         if let Some(detail) = too_many {
             self.fail("never more run at once than a delegation's width", detail);
         }
+    }
+
+    /// Whether a process runs. One that has to stop while it waited has no slot, and none
+    /// to give.
+    fn is_busy(&self, process: &Process) -> bool {
+        let waited = process.stopping
+            && self
+                .attempt(&process.child.attempt)
+                .is_some_and(|(state, no)| !state.attempts[no].slot);
+        process.is_alive() && !process.is_parked() && !waited
     }
 
     /// The engine has gone: what was being made may be there or not, and what runs may
@@ -197,8 +210,13 @@ impl Inner {
                     process.stage = Stage::Running;
                     self.rng.bool()
                 }
-                Stage::Running => !one_in(&mut self.rng, 4),
-                Stage::Ended(_) => true,
+                Stage::Running => {
+                    if one_in(&mut self.rng, 4) {
+                        process.stage = Stage::Gone;
+                    }
+                    true
+                }
+                Stage::Ended(_) | Stage::Gone => true,
             }
         });
         self.processes = processes;
@@ -277,13 +295,14 @@ impl Inner {
         if calm {
             return Deed::End;
         }
-        match self.rng.u32(0..14) {
-            0..4 => Deed::Work,
-            4 => Deed::Progress,
-            5 if self.rng.u32(0..8) < wild => Deed::Ask,
-            6 if self.rng.u32(0..16) < wild => Deed::Stall,
-            7..11 => Deed::Call,
-            _ => Deed::End,
+        match self.rng.u32(0..16) {
+            0..5 => Deed::Work,
+            5 => Deed::Progress,
+            6 if self.rng.u32(0..8) < wild => Deed::Ask,
+            7 if self.rng.u32(0..16) < wild => Deed::Stall,
+            8..13 => Deed::Call,
+            13..15 => Deed::End,
+            _ => Deed::Nothing,
         }
     }
 
@@ -322,7 +341,9 @@ impl Inner {
             process.child.work(&mut self.rng);
         }
         let end = process.child.end(&mut self.rng, self.now, self.wildness);
-        if self.flaw != Flaw::OutlivesItsEnd {
+        if self.flaw == Flaw::OutlivesItsEnd {
+            self.flaw = Flaw::None;
+        } else {
             process.stage = Stage::Ended(Box::new(end.clone()));
         }
         process.call = None;

@@ -2,6 +2,8 @@
 
 #![cfg(test)]
 
+mod engine;
+
 use legation_core::time::Now;
 use legation_core::tree::event::{Body, Event, Role};
 use legation_core::tree::ledger::{Amount, Ledger};

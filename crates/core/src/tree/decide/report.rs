@@ -118,7 +118,9 @@ pub(super) fn merged(
 ) -> Result<Vec<Body>, Rejection> {
     let attempt = state.attempt(id)?;
     let subtask = state.attempts[attempt].subtask;
-    if state.subtasks[subtask].phase != Phase::Merging {
+    // Word of an earlier attempt's merge may come late, when the next one waits for its own.
+    let is_last = state.subtasks[subtask].attempts.last() == Some(&attempt);
+    if !is_last || state.subtasks[subtask].phase != Phase::Merging {
         return Err(Rejection::Stale);
     }
     let (ending, error) = match outcome {

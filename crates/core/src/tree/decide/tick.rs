@@ -21,6 +21,8 @@ pub(super) fn decide(state: &State, now: Now) -> Vec<Body> {
                 let reason = if asking { StopReason::Unanswered } else { StopReason::Timeout };
                 bodies.push(Body::StopRequested { attempt: *attempt, reason });
             }
+            // What ended a moment ago, with its delegation's time, is not tried again.
+            Timer::Subtask(subtask) if done.contains(&state.subtasks[*subtask].delegation) => {}
             Timer::Subtask(subtask) => bodies.push(Body::RetryDue { subtask: *subtask }),
             Timer::Delegation(delegation) => {
                 bodies.push(Body::TimeRanOut { delegation: *delegation });

@@ -176,3 +176,18 @@ fn a_cancelled_root_takes_back_what_was_merged_below_too() {
         .stops("a")
         .owed(expect!["deliver del-1, roll back del-a"]);
 }
+
+#[test]
+fn late_word_of_an_earlier_attempts_merge_says_nothing_about_the_next() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").returns("a", completed("one").files(&["x"])).conflicts("a", "x");
+    story.retry("a").run("a").returns("a", completed("two").files(&["x"])).so_far();
+    story.conflicts("a#1", "x").events(expect![[r#"
+        ! stale
+    "#]]);
+    story.merged("a").events(expect![[r#"
+        a merged
+        a is completed
+        del-1 ended completed
+    "#]]);
+}

@@ -5,7 +5,7 @@ use legation_core::agent::Operation;
 use legation_core::returns::StopReason;
 use legation_core::tree::command::Command;
 
-use crate::story::{ROOT, Story, completed, dag, debate, failed, parallel, sequential};
+use crate::story::{DAWN, ROOT, Story, completed, dag, debate, failed, parallel, sequential};
 
 fn seconds(story: &Story, name: &str) -> u64 {
     story.state.subtasks[story.subtask(name)].timeout_ms / 1000
@@ -267,4 +267,16 @@ fn a_retry_once_the_time_is_up_waits_for_the_end_of_the_delegation() {
         a is tried again (request) at +600s, told "The attempt before this one ended failed: broke"
         a starts, until +1200s
     "#]]);
+}
+
+#[test]
+fn what_ends_with_its_delegations_time_is_not_tried_again_in_the_same_moment() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").returns("a", failed("429").hold_until(DAWN.plus_ms(3_700_000))).so_far();
+    story.tick(4_000).events(expect![[r#"
+        del-1 ran out of time
+        a is partial: The delegation's time ran out before this subtask could start.
+        del-1 ended partial
+    "#]]);
+    story.owed(expect!["deliver del-1"]);
 }
