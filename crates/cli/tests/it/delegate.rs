@@ -516,7 +516,7 @@ fn an_engine_that_dies_is_looked_for_and_the_same_delegation_waited_for() {
              Found \u{1b}[31mnothing.
         Result: All is well.
           a.txt  report
-        Next: legation diff del-1, then legation apply del-1
+        Next: legation diff del-1 a, then legation retry or skip
         ! the engine has gone; looking for it again
         [exit 3]
     "#]]
