@@ -97,11 +97,10 @@ fn fits_line(expected: &str, seen: &str, ids: &Ids) -> Option<Ids> {
         let known = ids.entry(told.to_owned()).or_insert_with(|| real.to_owned());
         return if known == real { fits_line(rest, more, &ids) } else { None };
     }
-    match (expected.chars().next(), seen.chars().next()) {
+    let (mut told, mut real) = (expected.chars(), seen.chars());
+    match (told.next(), real.next()) {
         (None, None) => Some(ids.clone()),
-        (Some(told), Some(real)) if told == real => {
-            fits_line(&expected[told.len_utf8()..], &seen[real.len_utf8()..], ids)
-        }
+        (Some(one), Some(other)) if one == other => fits_line(told.as_str(), real.as_str(), ids),
         (Some(_) | None, _) => None,
     }
 }
