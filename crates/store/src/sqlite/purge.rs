@@ -62,7 +62,6 @@ fn hide(connection: &Connection, no: i64) -> Result<(), Failure> {
     let rows = [
         "DELETE FROM delegations WHERE tree = ?1",
         "DELETE FROM keys WHERE tree = ?1",
-        "DELETE FROM tokens WHERE tree = ?1",
         "UPDATE trees SET id = NULL WHERE no = ?1",
     ];
     for row in rows {

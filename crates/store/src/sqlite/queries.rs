@@ -3,9 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::record::{
-    Delegation, Entry, Holder, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage,
-};
+use crate::record::{Delegation, Entry, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage};
 
 /// By how many bits a time is shifted to get its span in the table of counts.
 const SPAN_BITS: u32 = 22;
@@ -18,8 +16,6 @@ const READ_ALL: &str = "SELECT e.position, e.seq, e.event, t.id \
 const OPEN: &str = "SELECT id FROM trees \
     WHERE ended_at IS NULL AND id IS NOT NULL AND id > ?1 ORDER BY id LIMIT ?2";
 const KEY: &str = "SELECT delegation FROM keys WHERE scope = ?1 AND key = ?2";
-const TOKEN: &str = "SELECT t.id, k.attempt FROM tokens k JOIN trees t ON t.no = k.tree \
-    WHERE k.hash = ?1";
 
 /// The columns of a delegation, with the rest of the question.
 macro_rules! delegations {
@@ -66,7 +62,6 @@ pub(super) const QUESTIONS: &[(&str, &str)] = &[
     ("total", TOTAL),
     ("total of a status", TOTAL_OF_STATUS),
     ("delegation of a key", KEY),
-    ("holder of a token", TOKEN),
 ];
 
 /// Events of a tree.
@@ -170,15 +165,6 @@ pub(super) fn delegation_of_key(
     key: &str,
 ) -> rusqlite::Result<Option<String>> {
     connection.prepare_cached(KEY)?.query_row([scope, key], |row| row.get(0)).optional()
-}
-
-/// Whose token it is.
-pub(super) fn holder_of_token(
-    connection: &Connection,
-    hash: &str,
-) -> rusqlite::Result<Option<Holder>> {
-    let holder = |row: &Row<'_>| Ok(Holder { tree: row.get(0)?, attempt: row.get(1)? });
-    connection.prepare_cached(TOKEN)?.query_row([hash], holder).optional()
 }
 
 fn at_most(wanted: usize, limit: usize) -> i64 {

@@ -84,10 +84,3 @@ CREATE TABLE keys (
     PRIMARY KEY (scope, key)
 ) WITHOUT ROWID;
 CREATE INDEX keys_of_tree ON keys (tree);
-
-CREATE TABLE tokens (
-    hash TEXT PRIMARY KEY,
-    tree INTEGER NOT NULL,
-    attempt TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX tokens_of_tree ON tokens (tree);

@@ -24,15 +24,12 @@ const DELEGATION: &str = "INSERT INTO delegations (id, tree, parent, task_id, ti
 const KEY: &str = "INSERT INTO keys (scope, key, tree, delegation) VALUES (?1, ?2, ?3, ?4) \
     ON CONFLICT DO NOTHING";
 const KEY_HOLDER: &str = "SELECT delegation FROM keys WHERE scope = ?1 AND key = ?2";
-const TOKEN: &str = "INSERT INTO tokens (hash, tree, attempt) VALUES (?1, ?2, ?3) \
-    ON CONFLICT DO UPDATE SET tree = excluded.tree, attempt = excluded.attempt";
-const REVOKE: &str = "DELETE FROM tokens WHERE hash = ?1";
 
 /// Whether an append may be refused after a part of it was written.
 pub(super) fn may_stop_halfway(append: &Append) -> bool {
     append.rows.iter().any(|row| match row {
         Row::Delegation(_) | Row::Key { .. } => true,
-        Row::Tree { .. } | Row::Token { .. } | Row::TokenRevoked { .. } => false,
+        Row::Tree { .. } => false,
     })
 }
 
@@ -85,12 +82,6 @@ fn write(connection: &Connection, tree: i64, row: &Row) -> Result<(), Failure> {
                     return Err(Failure::Refused(Error::DuplicateKey { delegation: holder }));
                 }
             }
-        }
-        Row::Token { hash, attempt } => {
-            connection.prepare_cached(TOKEN)?.execute(params![hash, tree, attempt])?;
-        }
-        Row::TokenRevoked { hash } => {
-            connection.prepare_cached(REVOKE)?.execute([hash])?;
         }
     }
     Ok(())
