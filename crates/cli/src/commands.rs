@@ -1,11 +1,29 @@
 //! One file per verb.
 
 mod agents;
+mod apply;
+mod approve;
+mod cancel;
 mod check_return;
 mod config;
+mod cost;
 mod decide;
+mod delegate;
+mod diff;
+mod engine;
+mod hint;
+mod history;
 mod parse;
+mod pause;
+mod resume;
+mod retry;
 mod shell;
+mod skip;
+mod status;
+mod submit;
+mod trace;
+mod tree;
+mod values;
 
 use std::process::ExitCode;
 
@@ -17,24 +35,65 @@ use crate::output::Output;
 /// The verbs.
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Delegate(delegate::Args),
+    Direct(delegate::DirectArgs),
+    Submit(submit::Args),
+    Hint(hint::Args),
+    Status(status::Args),
+    Tree(tree::Args),
+    Trace(trace::Args),
+    Cost(cost::Args),
+    History(history::Args),
+    Pause(pause::Args),
+    Resume(resume::Args),
+    Cancel(cancel::Args),
+    Retry(retry::Args),
+    Skip(skip::Args),
+    /// Allows what waits for a human.
+    Approve(approve::Args),
+    /// Refuses what waits for a human.
+    Reject(approve::Args),
+    Diff(diff::Args),
+    Apply(apply::Args),
     Decide(decide::Args),
     Parse(parse::Args),
     CheckReturn(check_return::Args),
     Agents(agents::Args),
     Config(config::Args),
     Shell(shell::Args),
+    #[command(hide = true)]
+    Engine(engine::Args),
 }
 
 impl Command {
     /// Runs the verb.
     pub(crate) fn run(self, output: &mut Output) -> Result<ExitCode, CommandError> {
         match self {
+            Self::Delegate(args) => delegate::run(args, output),
+            Self::Direct(args) => delegate::direct(args, output),
+            Self::Submit(args) => submit::run(&args, output),
+            Self::Hint(args) => hint::run(&args, output),
+            Self::Status(args) => status::run(&args, output),
+            Self::Tree(args) => tree::run(&args, output),
+            Self::Trace(args) => trace::run(&args, output),
+            Self::Cost(args) => cost::run(&args, output),
+            Self::History(args) => history::run(&args, output),
+            Self::Pause(args) => pause::run(args, output),
+            Self::Resume(args) => resume::run(args, output),
+            Self::Cancel(args) => cancel::run(args, output),
+            Self::Retry(args) => retry::run(args, output),
+            Self::Skip(args) => skip::run(args, output),
+            Self::Approve(args) => approve::run(args, approve::Word::Yes, output),
+            Self::Reject(args) => approve::run(args, approve::Word::No, output),
+            Self::Diff(args) => diff::run(&args, output),
+            Self::Apply(args) => apply::run(&args, output),
             Self::Decide(args) => decide::run(args, output),
             Self::Parse(args) => parse::run(args, output),
             Self::CheckReturn(args) => check_return::run(&args, output),
             Self::Agents(args) => agents::run(args, output),
             Self::Config(args) => config::run(args, output),
-            Self::Shell(args) => shell::run(args, output),
+            Self::Shell(args) => shell::run(&args, output),
+            Self::Engine(args) => engine::run(&args, output),
         }
     }
 }

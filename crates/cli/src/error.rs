@@ -3,6 +3,9 @@
 use std::process::ExitCode;
 
 use legation_core::Code;
+use legation_core::tree::rejection::Refusal;
+use legation_engine::host::Trouble;
+use legation_engine::protocol::Refused;
 use serde_json::{Value, json};
 
 /// What kind of end a command came to; decides the exit code.
@@ -12,6 +15,34 @@ pub(crate) enum Kind {
     Failed,
     /// The command line or the configuration is wrong.
     Usage,
+    /// A bound, a cycle or a permission is in the way.
+    Refused,
+}
+
+impl Kind {
+    /// The kind of end that a refusal with this code is.
+    fn of(code: Code) -> Self {
+        match code {
+            Code::MaxDepthExceeded
+            | Code::ContextExceeded
+            | Code::CycleDetected
+            | Code::BudgetExceeded
+            | Code::TooManyDelegations
+            | Code::AgentNotAllowed
+            | Code::PermissionDenied
+            | Code::DelegationDisabled => Self::Refused,
+            Code::ValidationFailed => Self::Usage,
+            Code::WorkspaceFailed
+            | Code::AgentNotFound
+            | Code::Timeout
+            | Code::ToolUnavailable
+            | Code::BuildError
+            | Code::FileNotFound
+            | Code::GitCommitFailed
+            | Code::Conflict
+            | Code::UnknownError => Self::Failed,
+        }
+    }
 }
 
 /// An error at the door: what happened and what to do next.
@@ -22,6 +53,8 @@ pub(crate) struct CommandError {
     message: String,
     hint: Option<String>,
     details: Box<Value>,
+    figures: Vec<String>,
+    remaining: Option<Box<Value>>,
 }
 
 impl CommandError {
@@ -36,7 +69,9 @@ impl CommandError {
     }
 
     fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), hint: None, details: Box::default() }
+        let message = message.into();
+        let (figures, remaining) = (Vec::new(), None);
+        Self { kind, code, message, hint: None, details: Box::default(), figures, remaining }
     }
 
     /// Says what to do next.
@@ -51,24 +86,78 @@ impl CommandError {
         self
     }
 
+    /// Says what may still be asked for.
+    pub(crate) fn remaining(mut self, remaining: Value) -> Self {
+        self.remaining = Some(Box::new(remaining));
+        self
+    }
+
     /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self.kind {
             Kind::Failed => ExitCode::from(1),
             Kind::Usage => ExitCode::from(2),
+            Kind::Refused => ExitCode::from(6),
         }
     }
 
     /// The error as the one JSON value on stdout.
     pub(crate) fn to_json(&self) -> Value {
-        json!({"error": {
+        let mut json = json!({"error": {
             "code": self.code, "message": self.message, "hint": self.hint, "details": self.details,
-        }})
+        }});
+        if let (Some(remaining), Some(object)) = (&self.remaining, json.as_object_mut()) {
+            object.insert("remaining".to_owned(), Value::clone(remaining));
+        }
+        json
     }
 
     /// The error as text for stderr.
     pub(crate) fn to_text(&self) -> String {
-        let hint = self.hint.as_ref().map(|hint| format!("\nHint: {hint}")).unwrap_or_default();
-        format!("ERROR: {}{hint}", self.message)
+        let mut text = format!("ERROR: {}", self.message);
+        if !self.figures.is_empty() {
+            text.push_str(&format!("\n\n{}\n", self.figures.join("\n")));
+        }
+        if let Some(hint) = &self.hint {
+            let lead = if self.kind == Kind::Refused { "Suggestion" } else { "Hint" };
+            text.push_str(&format!("\n{lead}: {hint}"));
+        }
+        text
+    }
+}
+
+impl From<Refused> for CommandError {
+    fn from(refused: Refused) -> Self {
+        let known = Code::ALL.iter().find(|code| code.as_str() == refused.code);
+        let code = known.copied().unwrap_or(Code::UnknownError);
+        Self {
+            kind: Kind::of(code),
+            code,
+            message: refused.message,
+            hint: Some(refused.hint).filter(|hint| !hint.is_empty()),
+            details: Box::new(refused.details),
+            figures: refused.figures,
+            remaining: refused.remaining.map(Box::new),
+        }
+    }
+}
+
+impl From<&Refusal> for CommandError {
+    fn from(refusal: &Refusal) -> Self {
+        Refused::from(refusal).into()
+    }
+}
+
+impl From<CommandError> for Trouble {
+    fn from(error: CommandError) -> Self {
+        let hint = error.hint.unwrap_or_default();
+        Self { code: error.code, message: error.message, hint, details: *error.details }
+    }
+}
+
+impl From<Trouble> for CommandError {
+    fn from(trouble: Trouble) -> Self {
+        let Trouble { code, message, hint, details } = trouble;
+        Self::new(Kind::of(code), code, message).hint(hint).details(details)
     }
 }

@@ -2,10 +2,18 @@
 
 mod commands;
 mod config;
+mod ending;
 mod error;
+mod host;
 mod input;
+mod listing;
+mod look;
 mod output;
 mod project;
+mod reach;
+mod show;
+mod steer;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -27,7 +35,14 @@ struct Cli {
     command: Command,
 }
 
+/// The verb by which the binary starts itself as the keeper of an attempt. It is not
+/// for people, and is over before the options of the others would be looked at.
+const KEEP: &str = "keep";
+
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == KEEP) {
+        return legation_runners::keep::main();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(problem) => return bad_usage(&problem),

@@ -11,6 +11,8 @@ use crate::error::CommandError;
 /// Where answers go: data to stdout, the rest to stderr.
 pub(crate) struct Output {
     json: bool,
+    /// Whether each answer is one of several and has a line to itself.
+    is_list: bool,
     /// Why an answer could not be written.
     lost: Option<io::Error>,
 }
@@ -18,7 +20,7 @@ pub(crate) struct Output {
 impl Output {
     /// An output in JSON or in text.
     pub(crate) fn new(json: bool) -> Self {
-        Self { json, lost: None }
+        Self { json, is_list: false, lost: None }
     }
 
     /// Whether JSON was asked for.
@@ -26,8 +28,16 @@ impl Output {
         self.json
     }
 
+    /// From now on there are several answers, each on a line of its own in JSON.
+    pub(crate) fn several(&mut self) {
+        self.is_list = true;
+    }
+
     /// The answer: `value` if JSON was asked for, else the text that `human` makes.
     pub(crate) fn answer(&mut self, value: &impl Serialize, human: impl FnOnce() -> String) {
+        if self.json && self.is_list {
+            return self.line(value, String::new);
+        }
         let text = if self.json {
             serde_json::to_string_pretty(value).unwrap_or_else(|problem| problem.to_string())
         } else {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use legation_core::config::{Effective, Layer};
+use legation_engine::client::owner_of_workspace;
 
 use crate::config::{layers, merged};
 use crate::error::CommandError;
@@ -37,7 +38,12 @@ impl Project {
             CommandError::usage(format!("the working folder cannot be used: {problem}"))
                 .hint("change to a folder that exists")
         })?;
-        Ok(Self::find(&cwd, home().as_deref()))
+        // In a workspace everything is about the project that it was made from, whatever the
+        // working copy itself looks like.
+        match owner_of_workspace(&cwd) {
+            Some(dir) => Ok(Self { dir }),
+            None => Ok(Self::find(&cwd, home().as_deref())),
+        }
     }
 
     /// The configuration in force here. What is odd about it is said on the way: a key that

@@ -5,6 +5,7 @@
 //! pattern, which parts, who does what. Nothing is started and nothing bounded;
 //! that is decided where the tree is known.
 
+mod entries;
 mod parts;
 mod targets;
 
@@ -22,8 +23,9 @@ use crate::tree::event::Settings;
 use crate::tree::plan::{Aggregate, Plan};
 use crate::tree::rejection::Refusal;
 
+pub use entries::{class_of_hours, of_entries};
 pub use parts::Parts;
-pub use targets::{Chosen, habits};
+pub use targets::{Chosen, candidate};
 
 /// How many characters a task may have.
 pub const MAX_TASK_CHARS: usize = 100_000;
@@ -102,6 +104,7 @@ pub fn plan(
     check(call, &task)?;
     let parts = parts::parts(call, &task, house.config)?;
     let (subtasks, chosen) = targets::targets(call, &parts, house, asker)?;
+    let judge = house.config.agents.judge.as_deref();
     let limits = CallLimits {
         max_depth: call.depth,
         width: call.width,
@@ -122,6 +125,7 @@ pub fn plan(
             .aggregate
             .or(call.plan.as_ref().and_then(|plan| plan.aggregate))
             .unwrap_or_default(),
+        judge: judge.map(|agent| candidate(AgentId::new(agent), house.roster, &asker.path)),
         subtasks,
         call: limits,
         include_dirty: call.include_dirty,
@@ -138,7 +142,6 @@ pub fn settings(config: &Config) -> Settings {
         recovery: config.recovery.clone(),
         quality_threshold: None,
         enabled: config.enabled,
-        judge: config.agents.judge.as_deref().map(AgentId::new),
     }
 }
 

@@ -8,6 +8,7 @@
 mod artifacts;
 mod attest;
 mod check;
+mod claim;
 mod extract;
 mod failure;
 mod fields;

@@ -95,10 +95,11 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
         let mut mails = Vec::with_capacity(1);
         let mut next = Some(first);
         while let Some(mail) = next {
-            match mail {
-                // Whoever asks first hears everything that follows.
-                Mail::Follow(reply) => drop(reply.send(self.desk.news.subscribe())),
-                other => mails.push(other),
+            // Whoever asks first hears everything that follows.
+            if let Mail::Follow(reply) = mail {
+                drop(reply.send(self.desk.news.subscribe()));
+            } else {
+                mails.push(mail);
             }
             next = if mails.len() < MAX_BATCH { self.mail.try_recv().ok() } else { None };
         }

@@ -102,6 +102,18 @@ impl Mailbox {
         let _ = self.sender.send(Mail::Report(command)).await;
     }
 
+    /// Asks for a delegation in the name of an attempt of this tree, and waits for its
+    /// answer; nothing if it was refused.
+    pub(crate) async fn delegate(&self, delegate: Delegate) -> Option<Answer> {
+        let (reply, accepted) = oneshot::channel();
+        let mail = Mail::Delegate(Box::new(delegate), Follow::Nothing, reply);
+        self.sender.send(mail).await.ok()?;
+        let id = accepted.await.ok()?.ok()?.id;
+        let (reply, answer) = oneshot::channel();
+        self.sender.send(Mail::Await(id, reply)).await.ok()?;
+        answer.await.ok()
+    }
+
     /// Tells the tree that a result is where whoever asked for it works.
     pub async fn brought(&self, delegation: DelegationId) {
         let _ = self.sender.send(Mail::Brought { delegation }).await;

@@ -7,7 +7,7 @@ use legation_core::config::Pattern;
 use legation_core::ids::{AgentId, AttemptId, DelegationId, SessionId, SubtaskId};
 use legation_core::money::Usd;
 use legation_core::returns::{ReturnError, Tokens};
-use legation_core::tree::event::{Body, MergeOutcome};
+use legation_core::tree::event::{Accepted, Body, MergeOutcome};
 use legation_core::tree::view::Stamp;
 use legation_core::tree::{AttemptNo, DelegationNo, Event, State, SubtaskNo};
 use serde::{Deserialize, Serialize};
@@ -182,13 +182,7 @@ fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
     Some(match &event.body {
         Body::DelegationAccepted(accepted) => {
             let no = state.find(&accepted.id)?;
-            let what = What::Accepted {
-                title: accepted.title.clone(),
-                pattern: accepted.pattern,
-                subtasks: accepted.subtasks.len(),
-                depth: state.delegations[no].depth,
-            };
-            (no, what)
+            (no, taken_on(accepted, state.delegations[no].depth))
         }
         Body::SubtasksAdded { delegation, subtasks } => {
             let subtasks = subtasks.iter().map(|subtask| subtask.id.clone()).collect();
@@ -248,6 +242,15 @@ fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
         | Body::RolledBack { .. }
         | Body::WorkspaceRemoved { .. } => return None,
     })
+}
+
+fn taken_on(accepted: &Accepted, depth: u32) -> What {
+    What::Accepted {
+        title: accepted.title.clone(),
+        pattern: accepted.pattern,
+        subtasks: accepted.subtasks.len(),
+        depth,
+    }
 }
 
 fn run(state: &State, no: AttemptNo) -> Run {

@@ -5,7 +5,8 @@ use std::path::Path;
 use legation_core::ids::DelegationId;
 use legation_core::time::Now;
 use legation_core::tree::{DelegationNo, Event, State, evolve};
-use legation_store::{Delegation, Journal, MAX_READ, Page, Past, PastPage, Sqlite};
+pub use legation_store::{Delegation, MAX_PAGE, Page, PastPage};
+use legation_store::{Journal, MAX_READ, Past, Sqlite};
 
 use crate::engine::Error;
 use crate::record;
@@ -92,8 +93,8 @@ impl Reader {
 
     /// The delegations whose ids begin so, at most `limit` of those accepted last.
     pub async fn beginning_with(&self, start: &str, limit: usize) -> Result<Vec<String>, Error> {
-        let active = self.active(legation_store::MAX_PAGE).await?;
-        let past = self.history(None, None, Page::first(legation_store::MAX_PAGE)).await?;
+        let active = self.active(MAX_PAGE).await?;
+        let past = self.history(None, None, Page::first(MAX_PAGE)).await?;
         let all = active.into_iter().chain(past.delegations).map(|found| found.id);
         Ok(all.filter(|id| id.starts_with(start)).take(limit).collect())
     }

@@ -6,6 +6,7 @@
 
 mod attempt;
 mod collect;
+mod entries;
 mod handed_in;
 mod verify;
 mod works;
@@ -59,6 +60,8 @@ pub(crate) struct Inner {
     cgroup: Option<PathBuf>,
     running: Mutex<FxHashMap<AttemptId, Arc<Live>>>,
     works: Semaphore,
+    /// Until when a provider wants nobody of these agents.
+    holds: Mutex<FxHashMap<AgentId, Now>>,
 }
 
 /// An attempt that is being started, runs, or is being looked at.
@@ -116,6 +119,7 @@ impl Real {
             cgroup: legation_runners::keep::cgroup::own(),
             running: Mutex::default(),
             works: Semaphore::new(MAX_WORKS),
+            holds: Mutex::default(),
             options,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -281,6 +285,19 @@ impl Inner {
         let live = Arc::<Live>::default();
         self.running().insert(attempt.clone(), live.clone());
         live
+    }
+
+    /// Until when an agent's provider wants to be left alone, if it does.
+    fn held(&self, agent: &AgentId) -> Option<Now> {
+        let holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        holds.get(agent).copied().filter(|until| *until > now())
+    }
+
+    /// Keeps in mind that an agent's provider wants to be left alone.
+    fn hold(&self, agent: &AgentId, until: Now) {
+        let mut holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = holds.entry(agent.clone()).or_default();
+        *held = until.max(*held);
     }
 
     /// Takes it out again.

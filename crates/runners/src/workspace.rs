@@ -9,11 +9,20 @@
 //! [`Spaces::apply`], which is the user's own word. A workspace is never removed
 //! before its work was kept. No program that a child named is ever run.
 
+mod changes;
 mod error;
+mod folders;
+mod git;
+mod index;
 mod mechanism;
+mod names;
 mod plain;
+mod process;
+mod record;
+mod refs;
 mod repository;
 mod types;
+mod walk;
 
 use std::path::Path;
 use std::time::Duration;
@@ -116,6 +125,11 @@ impl Spaces {
     /// Commits, uncommitted and untracked files are kept; ignored ones are not.
     pub fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
         self.mechanism.keep(place, note)
+    }
+
+    /// The id of an attempt's kept work, whether or not its workspace is still there.
+    pub fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {
+        self.mechanism.kept_commit(tree, attempt)
     }
 
     /// Removes a workspace whose work was kept; refused before that.

@@ -2,11 +2,13 @@
 
 use fastrand::Rng;
 use legation_core::Code;
-use legation_core::agent::{ContextMode, Operation};
+use legation_core::agent::{ContextMode, Operation, Refusal};
 use legation_core::config::{Limits, Pattern, Recovery, Unmetered};
 use legation_core::ids::{AgentId, DelegationId, SubtaskId, TaskId};
 use legation_core::money::Usd;
-use legation_core::tree::command::{CallLimits, Caller, Delegate, Habits, Target};
+use legation_core::tree::command::{
+    CallLimits, Caller, Candidate, Delegate, Habits, Permitted, Target,
+};
 use legation_core::tree::event::Settings;
 use legation_core::tree::plan::Aggregate;
 
@@ -49,7 +51,6 @@ pub(crate) fn settings(rng: &mut Rng) -> Settings {
         recovery,
         quality_threshold: one_in(rng, 5).then(|| rng.u32(0..100)),
         enabled: !one_in(rng, 50),
-        judge: maybe(rng, |_| AgentId::from("judge")),
     }
 }
 
@@ -77,8 +78,25 @@ fn habits(rng: &mut Rng) -> Habits {
     }
 }
 
+fn permitted(rng: &mut Rng) -> Permitted {
+    if !one_in(rng, 100) {
+        return Ok(());
+    }
+    let (message, hint) = ("not this one".to_owned(), "another".to_owned());
+    Err(Refusal { code: Code::AgentNotAllowed, message, hint })
+}
+
+/// An agent by its number, for a part that no subtask names.
+pub(crate) fn candidate(rng: &mut Rng, number: usize) -> Candidate {
+    Candidate {
+        agent: AgentId::from(format!("agent-{number}")),
+        permitted: permitted(rng),
+        needs_approval: one_in(rng, 20),
+        habits: habits(rng),
+    }
+}
+
 fn target(rng: &mut Rng, position: usize) -> Target {
-    let refused = (Code::AgentNotAllowed, "not this one".to_owned(), "another".to_owned());
     let id = |n: usize| SubtaskId::from(format!("s{n}"));
     let mut depends_on = Vec::new();
     if position > 0 && rng.bool() {
@@ -98,7 +116,7 @@ fn target(rng: &mut Rng, position: usize) -> Target {
         timeout_ms: one_in(rng, 8).then(|| rng.u64(500..300_000)),
         tokens: one_in(rng, 12).then(|| rng.u64(0..100_000)),
         files: Vec::new(),
-        permitted: if one_in(rng, 100) { Err(refused) } else { Ok(()) },
+        permitted: permitted(rng),
         needs_approval: one_in(rng, 20),
         habits: habits(rng),
     }
@@ -128,6 +146,10 @@ pub(crate) fn delegate(rng: &mut Rng, n: u64, caller: Caller, settings: &Setting
         pattern: rng.choice(patterns).unwrap_or_default(),
         rounds: maybe(rng, |rng| rng.u32(0..4)),
         aggregate: rng.choice(aggregates).unwrap_or_default(),
+        judge: maybe(rng, |rng| {
+            let number = rng.usize(0..2 * AGENTS);
+            candidate(rng, number)
+        }),
         subtasks: (0..parts).map(|position| target(rng, position)).collect(),
         call: CallLimits {
             max_depth: one_in(rng, 8).then(|| rng.u32(0..4)),

@@ -4,7 +4,6 @@ mod catalogue;
 mod check;
 mod explain;
 mod list;
-mod page;
 mod show;
 
 use std::process::ExitCode;

@@ -1,5 +1,7 @@
 //! `legation shell`.
 
+mod session;
+
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Read};
 use std::process::ExitCode;
@@ -10,6 +12,7 @@ use legation_core::text::slash::{self, SlashCommand};
 use legation_core::text::span;
 use serde_json::{Value, json};
 
+use self::session::Session;
 use crate::error::CommandError;
 use crate::input;
 use crate::output::Output;
@@ -21,10 +24,10 @@ const WIDTH: usize = 80;
 /// Where values begin, behind their names.
 const COLUMN: usize = 10;
 
-/// Reads slash commands: /delegate, /direct and /delegation.
+/// Runs slash commands: /delegate, /direct and /delegation.
 ///
-/// Without -c, one command per line from stdin; an answer per line, and a bad
-/// line does not stop the others.
+/// Without -c, one command per line from stdin; an answer per command, and a bad
+/// line does not stop the others. What `/delegation config` sets holds until the end.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Say what a command means instead of running it.
@@ -35,19 +38,29 @@ pub(crate) struct Args {
     command: Option<String>,
 }
 
-pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    match args.command {
-        Some(line) => {
-            let command = parse(&line)?;
-            if !args.parse_only {
-                return Err(cannot_run());
-            }
-            output.answer(&command, || words(&command));
-            Ok(ExitCode::SUCCESS)
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let mut session = Session::default();
+    let mut answer = |command: &SlashCommand, output: &mut Output| match args.parse_only {
+        true => Ok(show(command, args.command.is_some(), output)),
+        false => session.run(command.clone(), output),
+    };
+    match &args.command {
+        Some(line) => answer(&parse(line)?, output),
+        None => {
+            output.several();
+            each_line(io::stdin().lock(), output, answer)
         }
-        None if args.parse_only => parse_lines(io::stdin().lock(), output),
-        None => Err(cannot_run()),
     }
+}
+
+/// Says what a command means.
+fn show(command: &SlashCommand, is_alone: bool, output: &mut Output) -> ExitCode {
+    if is_alone {
+        output.answer(command, || words(command));
+    } else {
+        output.line(command, || shown::visible(&command.to_string()).into_owned());
+    }
+    ExitCode::SUCCESS
 }
 
 fn parse(line: &str) -> Result<SlashCommand, CommandError> {
@@ -56,35 +69,43 @@ fn parse(line: &str) -> Result<SlashCommand, CommandError> {
     })
 }
 
-fn cannot_run() -> CommandError {
-    CommandError::usage("this version can only say what a slash command means, not run it")
-        .hint("add --parse-only")
-}
+/// What is done with a command.
+type Answer<'a> = dyn FnMut(&SlashCommand, &mut Output) -> Result<ExitCode, CommandError> + 'a;
 
-/// Answers line by line; a bad line makes the exit code that of a usage error.
-fn parse_lines(mut lines: impl BufRead, output: &mut Output) -> Result<ExitCode, CommandError> {
+/// Answers line by line; the first that does not go well decides the exit code.
+fn each_line(
+    mut lines: impl BufRead,
+    output: &mut Output,
+    mut answer: impl FnMut(&SlashCommand, &mut Output) -> Result<ExitCode, CommandError>,
+) -> Result<ExitCode, CommandError> {
     let mut exit = ExitCode::SUCCESS;
     for number in 1_usize.. {
         let line = next_line(&mut lines).map_err(|problem| {
             CommandError::failed(Code::UnknownError, format!("cannot read stdin: {problem}"))
         })?;
         let Some(line) = line else { break };
-        let answer = line.and_then(|line| match line.trim() {
-            "" => Ok(None),
-            line => parse(line).map(Some),
+        let done = line.and_then(|line| one_line(&line, output, &mut answer));
+        let ended = done.unwrap_or_else(|error| {
+            let ended = error.exit_code();
+            report(&error.details(json!({"line": number})), number, output);
+            ended
         });
-        match answer {
-            Ok(None) => {}
-            Ok(Some(command)) => {
-                output.line(&command, || shown::visible(&command.to_string()).into_owned());
-            }
-            Err(error) => {
-                exit = ExitCode::from(2);
-                report(&error.details(json!({"line": number})), number, output);
-            }
+        if exit == ExitCode::SUCCESS {
+            exit = ended;
         }
     }
     Ok(exit)
+}
+
+fn one_line(
+    line: &str,
+    output: &mut Output,
+    answer: &mut Answer<'_>,
+) -> Result<ExitCode, CommandError> {
+    match line.trim() {
+        "" => Ok(ExitCode::SUCCESS),
+        line => answer(&parse(line)?, output),
+    }
 }
 
 fn report(error: &CommandError, number: usize, output: &mut Output) {

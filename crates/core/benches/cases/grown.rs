@@ -31,13 +31,7 @@ pub(crate) fn settings() -> Settings {
         max_cost_usd: Usd::from_nanos(1_000_000_000_000_000),
         ..Limits::default()
     };
-    Settings {
-        limits,
-        recovery: Recovery::default(),
-        quality_threshold: None,
-        enabled: true,
-        judge: None,
-    }
+    Settings { limits, recovery: Recovery::default(), quality_threshold: None, enabled: true }
 }
 
 fn target(position: usize) -> Target {
@@ -71,6 +65,7 @@ impl Grown {
             pattern: Pattern::Parallel,
             rounds: None,
             aggregate: Aggregate::Vote,
+            judge: None,
             subtasks: (0..subtasks).map(target).collect(),
             call: CallLimits::default(),
             include_dirty: false,

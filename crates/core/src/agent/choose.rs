@@ -33,8 +33,8 @@ pub struct Wish<'a> {
     pub agents: &'a [AgentId],
     /// Which subtask of the batch this is, counted from 0.
     pub index: usize,
-    /// Who delegates; no parent means a root.
-    pub parent: Option<&'a AgentId>,
+    /// The agents from the first below the root down to who delegates; none for a root.
+    pub path: &'a [AgentId],
 }
 
 /// The agent that was chosen and why, in words for people.
@@ -111,7 +111,7 @@ fn described(roster: &Roster, wish: &Wish<'_>, text: &[String]) -> Option<Choice
         let shared: Vec<String> = described.filter(|word| text.contains(word.as_str())).collect();
         let least = best.as_ref().map_or(MIN_SHARED_WORDS, |(_, best)| best.len() + 1);
         // Asking who may be called is dearer than counting words, so it comes last.
-        if shared.len() >= least && may_delegate(roster, wish.parent, id).is_ok() {
+        if shared.len() >= least && may_delegate(roster, wish.path, id).is_ok() {
             best = Some((id, shared));
         }
     }

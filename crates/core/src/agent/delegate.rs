@@ -5,9 +5,8 @@
 
 use serde::Serialize;
 
-use super::layer::{Level, Parts};
-use super::tool::Tool;
-use super::{Layer, Roster, Subagents, glob};
+use super::layer::{Because, Level, Source};
+use super::{Roster, Subagents, Verdict, glob};
 use crate::code::Code;
 use crate::ids::AgentId;
 use crate::text::nearest::nearest;
@@ -30,17 +29,17 @@ impl Refusal {
     }
 }
 
-/// Whether `parent` may delegate to `child`; no parent means a root.
+/// How freely the agent at the end of `path` may delegate to `child`: at once, or each time
+/// after a human has said yes.
 ///
-/// A root may use every enabled agent. Anyone else needs `subagents` that allow the
-/// child by name or by pattern and do not deny it.
-pub fn may_delegate(
-    roster: &Roster,
-    parent: Option<&AgentId>,
-    child: &AgentId,
-) -> Result<(), Refusal> {
-    let caller = match parent {
-        Some(parent) => Some((parent, roster.resolve(None, parent)?)),
+/// The path is the agents from the first below the root down to the caller, the root's own
+/// name left out; an empty one is a root. A root may use every enabled agent. Anyone else
+/// needs `subagents` that allow the child by name or by pattern and do not deny it, and no
+/// layer above may deny the delegation: neither a rule about `delegate` nor the
+/// `subagents.deny` of an ancestor, unless a grant lifts it.
+pub fn may_delegate(roster: &Roster, path: &[AgentId], child: &AgentId) -> Result<Level, Refusal> {
+    let caller = match path.last() {
+        Some(caller) => Some((caller, roster.resolve(None, caller)?)),
         None => None,
     };
     if !roster.contains(child.as_str()) {
@@ -52,19 +51,21 @@ pub fn may_delegate(
             disabled_hint(roster, child),
         ));
     }
-    let Some((parent, definition)) = caller else {
-        return unless_denied(&roster.global_layer(), "The configuration", child);
-    };
-    let Some(subagents) = &definition.subagents else {
-        return Err(Refusal::not_allowed(
-            format!("Agent `{parent}` may not delegate: it has no `subagents` key."),
-            format!("add `subagents: {{allow: [{child}]}}` to the file of `{parent}`"),
-        ));
-    };
-    listed(parent, subagents, child)?;
-    unless_denied(&roster.global_layer(), "The configuration", child)?;
-    let rules = Layer::agent(parent.clone(), &definition);
-    unless_denied(&rules, &format!("Agent `{parent}`"), child)
+    if let Some((caller, definition)) = caller {
+        let Some(subagents) = &definition.subagents else {
+            return Err(Refusal::not_allowed(
+                format!("Agent `{caller}` may not delegate: it has no `subagents` key."),
+                format!("add `subagents: {{allow: [{child}]}}` to the file of `{caller}`"),
+            ));
+        };
+        listed(caller, subagents, child)?;
+    }
+    let tool = format!("delegate({child})");
+    let verdict = roster.permissions(path, None)?.verdict(&tool);
+    match verdict.level {
+        Level::Ask | Level::Allow => Ok(verdict.level),
+        Level::Deny => Err(denied(&verdict, path.last(), &tool)),
+    }
 }
 
 /// What switches an agent on again: the configuration, or else its own file.
@@ -106,15 +107,29 @@ fn listed(parent: &AgentId, subagents: &Subagents, child: &AgentId) -> Result<()
 }
 
 /// A rule that denies the tool `delegate` denies the delegation.
-fn unless_denied(layer: &Layer, who: &str, child: &AgentId) -> Result<(), Refusal> {
-    let tool = format!("delegate({child})");
-    match layer.opinion(&Tool::new(&tool), Parts::Bind) {
-        Some((Level::Deny, because)) => Err(Refusal::not_allowed(
-            format!("{who} denies `{tool}`: {because}."),
-            "change the rule about `delegate`, or name another agent".to_owned(),
-        )),
-        Some((Level::Ask | Level::Allow, _)) | None => Ok(()),
-    }
+fn denied(verdict: &Verdict, caller: Option<&AgentId>, tool: &str) -> Refusal {
+    let who = match (&verdict.decided_by, caller) {
+        (Source::Ancestor(id), Some(caller)) => format!("Agent `{id}`, above `{caller}`,"),
+        (Source::Ancestor(id) | Source::Agent(id), _) => format!("Agent `{id}`"),
+        (Source::Global, _) => "The configuration".to_owned(),
+        (Source::Call, _) => "The call".to_owned(),
+        (Source::Grant(name), _) => format!("The grant `{name}`"),
+    };
+    let hint = match &verdict.because {
+        Because::DeniedSubagent(rule) => {
+            let file = &verdict.decided_by;
+            format!(
+                "take `{rule}` out of `subagents.deny` in the file of `{file}`, or name another agent"
+            )
+        }
+        Because::Rule(_)
+        | Because::Part(_)
+        | Because::Unlisted
+        | Because::Default
+        | Because::NoSubagents
+        | Because::Lifted => "change the rule about `delegate`, or name another agent".to_owned(),
+    };
+    Refusal::not_allowed(format!("{who} denies `{tool}`: {}.", verdict.because), hint)
 }
 
 /// No agent of that name, and which one was probably meant.

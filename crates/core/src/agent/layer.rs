@@ -75,6 +75,8 @@ pub enum Because {
     Default,
     /// It has no right to delegate to anybody.
     NoSubagents,
+    /// Its `subagents.deny` names whom the delegation is for.
+    DeniedSubagent(String),
     /// A grant lifts what the ancestors say.
     Lifted,
 }
@@ -87,6 +89,7 @@ impl fmt::Display for Because {
             Self::Unlisted => f.write_str("not on the list of allowed tools"),
             Self::Default => f.write_str("the default"),
             Self::NoSubagents => f.write_str("it has no `subagents` to delegate to"),
+            Self::DeniedSubagent(rule) => write!(f, "its `subagents.deny` names `{rule}`"),
             Self::Lifted => f.write_str("lifted as far as the other layers go"),
         }
     }
@@ -98,6 +101,7 @@ pub struct Layer {
     pub(super) source: Source,
     pub(super) rules: ToolRules,
     may_delegate: bool,
+    denied_subagents: Vec<String>,
 }
 
 impl Layer {
@@ -111,6 +115,7 @@ impl Layer {
                 deny: permissions.deny.clone(),
             },
             may_delegate: true,
+            denied_subagents: Vec::new(),
         }
     }
 
@@ -126,7 +131,12 @@ impl Layer {
 
     /// What the call says.
     pub fn call(rules: &ToolRules) -> Self {
-        Self { source: Source::Call, rules: rules.clone(), may_delegate: true }
+        Self {
+            source: Source::Call,
+            rules: rules.clone(),
+            may_delegate: true,
+            denied_subagents: Vec::new(),
+        }
     }
 
     fn of(source: Source, definition: &Definition) -> Self {
@@ -135,6 +145,7 @@ impl Layer {
             source,
             rules: definition.tools.clone(),
             may_delegate: subagents.is_some_and(|subagents| !subagents.allow.is_empty()),
+            denied_subagents: subagents.map(|list| list.deny.clone()).unwrap_or_default(),
         }
     }
 
@@ -147,6 +158,9 @@ impl Layer {
             }
             None => {}
         }
+        if let Some(rule) = self.denied_subagent(tool) {
+            return Some((Level::Deny, Because::DeniedSubagent(rule.to_owned())));
+        }
         match restricted(&self.rules.ask, tool, parts) {
             Some(because @ Because::Part(_)) => match self.listed(tool) {
                 // A question about a part does not open the rest.
@@ -156,6 +170,14 @@ impl Layer {
             Some(because) => Some((Level::Ask, because)),
             None => self.listed(tool),
         }
+    }
+
+    /// The entry of `subagents.deny` that speaks of the agent in the brackets. The bare tool
+    /// stays as free as it is: whom it may not be used for is no part that takes it away.
+    fn denied_subagent(&self, tool: &Tool<'_>) -> Option<&str> {
+        let agent = tool.part().filter(|_| glob::overlap(tool.base(), DELEGATE))?;
+        let mut rules = self.denied_subagents.iter().map(String::as_str);
+        rules.find(|rule| glob::overlap(rule, agent))
     }
 
     /// What the list of allowed tools says, or the lack of one.

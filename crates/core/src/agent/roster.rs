@@ -136,11 +136,6 @@ impl Roster {
         })
     }
 
-    /// What the configuration alone allows.
-    pub(super) fn global_layer(&self) -> Layer {
-        Layer::global(&self.permissions)
-    }
-
     fn grants_for(
         &self,
         parent: &AgentId,

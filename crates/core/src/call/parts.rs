@@ -82,22 +82,16 @@ fn fallen_apart(call: &Call, task: &Task, config: &Config) -> Option<Parts> {
     });
     let subtasks = decision.subtasks.filter(|parts| parts.len() > 1)?;
     let linked = subtasks.iter().any(|subtask| !subtask.dependencies.is_empty());
-    let suggested = match decision.suggested_pattern {
-        // Order between some parts is more than a plain list says.
-        Pattern::Parallel if linked => Pattern::Dag,
-        Pattern::Direct if linked => Pattern::Dag,
-        Pattern::Direct => Pattern::Parallel,
-        other => other,
+    let cast = |pattern: &Pattern| {
+        matches!(pattern, Pattern::Debate | Pattern::Review | Pattern::Ensemble | Pattern::Direct)
     };
-    let cast = matches!(suggested, Pattern::Debate | Pattern::Review | Pattern::Ensemble);
+    // Those give everyone the whole task; this text has parts, so it is split.
+    let suggested = Some(decision.suggested_pattern).filter(|pattern| !cast(pattern));
+    let suggested = suggested.unwrap_or_default();
+    // Order between some parts is more than a plain list says.
+    let ordered = linked && suggested == Pattern::Parallel;
+    let suggested = if ordered { Pattern::Dag } else { suggested };
     let pattern = call.pattern.unwrap_or(suggested);
-    if cast && call.pattern.is_none() {
-        // Those patterns give everyone the whole task; the text has parts, so it is split.
-        return Some(Parts {
-            pattern: Pattern::Parallel,
-            parts: subtasks.into_iter().map(part).collect(),
-        });
-    }
     Some(Parts { pattern, parts: subtasks.into_iter().map(part).collect() })
 }
 

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::parts::{Part, Parts};
 use super::{Asker, Call, House};
-use crate::agent::{Choice, Definition, Wish, choose, may_delegate};
+use crate::agent::{Choice, Definition, Level, Roster, Wish, choose, may_delegate};
 use crate::ids::{AgentId, SubtaskId};
-use crate::tree::command::{Habits, Target};
+use crate::tree::command::{Candidate, Habits, Target};
 use crate::tree::rejection::Refusal;
 
 /// Who was chosen for a subtask, and why.
@@ -47,7 +47,7 @@ pub(super) fn targets(
                     hints: &hints,
                     agents: &call.agents,
                     index,
-                    parent: asker.path.last(),
+                    path: &asker.path,
                 },
             ),
         };
@@ -64,11 +64,8 @@ pub(super) fn targets(
 }
 
 fn target(call: &Call, part: &Part, agent: AgentId, (house, asker): (House<'_>, &Asker)) -> Target {
-    let parent = asker.path.last();
-    let permitted = may_delegate(house.roster, parent, &agent)
-        .map_err(|refusal| (refusal.code, refusal.message, refusal.hint));
-    let definition = house.roster.resolve(parent, &agent).ok();
-    let mut habits = definition.as_deref().map(habits).unwrap_or_default();
+    let Candidate { agent, permitted, needs_approval, mut habits } =
+        candidate(agent, house.roster, &asker.path);
     if let Some(context) = call.context {
         habits.context = context;
     }
@@ -83,13 +80,25 @@ fn target(call: &Call, part: &Part, agent: AgentId, (house, asker): (House<'_>, 
         tokens: part.tokens,
         files: part.files.clone(),
         permitted,
-        needs_approval: false,
+        needs_approval,
         habits,
     }
 }
 
+/// An agent with what is known of it, for whoever stands at the end of a path.
+pub fn candidate(agent: AgentId, roster: &Roster, path: &[AgentId]) -> Candidate {
+    let level = may_delegate(roster, path, &agent);
+    let definition = roster.resolve(path.last(), &agent).ok();
+    Candidate {
+        needs_approval: matches!(level, Ok(Level::Ask)),
+        permitted: level.map(|_| ()),
+        habits: definition.as_deref().map(habits).unwrap_or_default(),
+        agent,
+    }
+}
+
 /// What a definition says about running its agent.
-pub fn habits(definition: &Definition) -> Habits {
+fn habits(definition: &Definition) -> Habits {
     let legation = &definition.legation;
     let subagents = definition.subagents.as_ref();
     let retry = legation.retry.unwrap_or_default();

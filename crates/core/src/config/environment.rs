@@ -27,8 +27,14 @@ pub const SHORT_NAMES: &[(&str, &str)] = &[
 ];
 
 /// Names that begin like settings but carry something else.
-pub const RESERVED_NAMES: &[&str] =
-    &["LEGATION_SESSION_ID", "LEGATION_TOKEN", "LEGATION_SOCKET", "LEGATION_PORT_BASE"];
+pub const RESERVED_NAMES: &[&str] = &[
+    "LEGATION_SESSION_ID",
+    "LEGATION_TOKEN",
+    "LEGATION_SOCKET",
+    "LEGATION_ATTEMPT_DIR",
+    "LEGATION_WORKSPACE",
+    "LEGATION_PORT_BASE",
+];
 
 impl Key {
     /// The variable that sets the key; none for one with a name of the user's own.

@@ -2,8 +2,7 @@
 //!
 //! The disk itself is never touched here; somebody who can see it answers.
 
-use serde_json::Value;
-
+use super::claim::Json;
 use super::fields::{Place, Record};
 use super::limits::{MAX_ARTIFACTS, MAX_NAME_CHARS, MAX_TEXT_CHARS};
 use super::model::{Artifact, ReturnStatus};
@@ -40,7 +39,7 @@ impl<F: Fn(&str) -> Fact> ArtifactFacts for F {
 /// Checks every artifact; the first that is wrong is the answer.
 pub(super) fn artifacts(
     status: ReturnStatus,
-    entries: &[Value],
+    entries: &[Json<'_>],
     facts: &dyn ArtifactFacts,
 ) -> Result<Vec<Artifact>, Violation> {
     if entries.len() > MAX_ARTIFACTS {
@@ -55,7 +54,7 @@ pub(super) fn artifacts(
 
 fn artifact(
     index: usize,
-    entry: &Value,
+    entry: &Json<'_>,
     status: ReturnStatus,
     facts: &dyn ArtifactFacts,
 ) -> Result<Artifact, Violation> {

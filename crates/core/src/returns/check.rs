@@ -1,11 +1,13 @@
 //! The checks that a return goes through, in their order.
 
+use std::borrow::Cow;
 use std::io;
 
 use serde_json::Value;
 
 use super::artifacts::{ArtifactFacts, artifacts};
-use super::extract::{Absent, extract};
+use super::claim::{self, Claim, Json};
+use super::extract::{Absent, find};
 use super::fields::{self, Fields, Place, Record, fits};
 use super::limits::{
     MAX_ERRORS, MAX_NAME_CHARS, MAX_RETURN_BYTES, MAX_SUMMARY_CHARS, MAX_TEXT_CHARS,
@@ -30,10 +32,8 @@ pub fn check_text(
     expect: &Expectation<'_>,
     facts: &dyn ArtifactFacts,
 ) -> Result<Return, Violation> {
-    let mut value = extract(output)?.value;
-    let mut returned = examine(&value, expect, facts)?;
-    returned.data = value.get_mut("data").map(Value::take).filter(is_there);
-    Ok(returned)
+    let (_, claim) = find(output)?;
+    examine(claim, expect, facts)
 }
 
 /// Checks a return that came in as a value.
@@ -47,13 +47,12 @@ pub fn check(
     if serde_json::to_writer(&mut size, value).is_err() || size.0 > MAX_RETURN_BYTES {
         return Err(Absent::TooLarge { bytes: size.0 }.into());
     }
-    let mut returned = examine(value, expect, facts)?;
-    returned.data = value.get("data").cloned().filter(is_there);
-    Ok(returned)
-}
-
-fn is_there(data: &Value) -> bool {
-    !data.is_null()
+    let Some(object) = value.as_object() else {
+        let found = claim::kind(value);
+        return Err(Violation::new(Check::Json, "Return is not valid JSON")
+            .hint(format!("a return is a JSON object, this is {found}")));
+    };
+    examine(Claim::of(object), expect, facts)
 }
 
 /// Counts what is written to it.
@@ -70,18 +69,13 @@ impl io::Write for Size {
     }
 }
 
-/// Goes through the checks. `data` is left for the caller to put in, who may own it.
+/// Goes through the checks.
 fn examine(
-    value: &Value,
+    claim: Claim<'_>,
     expect: &Expectation<'_>,
     facts: &dyn ArtifactFacts,
 ) -> Result<Return, Violation> {
-    let Some(object) = value.as_object() else {
-        let found = fields::kind(value);
-        return Err(Violation::new(Check::Json, "Return is not valid JSON")
-            .hint(format!("a return is a JSON object, this is {found}")));
-    };
-    let fields = fields::read(object).map_err(|violation| {
+    let fields = fields::read(&claim.members).map_err(|violation| {
         violation.hint("a return has `status`, `summary`, `artifacts` and `metadata` with `session_id`, `agent_type`, `delegation_depth` and `delegation_path`")
     })?;
     let status = status(fields.status)?;
@@ -89,7 +83,7 @@ fn examine(
     summary(fields.summary)?;
     let errors = errors(status, fields.errors)?;
     let artifacts = artifacts(status, fields.artifacts, facts)?;
-    schema(status, fields.data, expect.schema)?;
+    schema(status, claim.data.as_deref(), expect.schema)?;
     Ok(Return {
         status,
         summary: fields.summary.to_owned(),
@@ -97,7 +91,7 @@ fn examine(
         metadata: fields.metadata,
         errors,
         next_steps: fields.next_steps.map(str::to_owned),
-        data: None,
+        data: claim.data.map(Cow::into_owned),
     })
 }
 
@@ -142,7 +136,7 @@ fn summary(summary: &str) -> Result<(), Violation> {
         .hint("shorten it, and put the rest into a file listed in `artifacts`"))
 }
 
-fn errors(status: ReturnStatus, entries: &[Value]) -> Result<Vec<ReturnError>, Violation> {
+fn errors(status: ReturnStatus, entries: &[Json<'_>]) -> Result<Vec<ReturnError>, Violation> {
     if entries.is_empty() && status != ReturnStatus::Completed {
         return Err(Violation::new(
             Check::Errors,
@@ -160,7 +154,7 @@ fn errors(status: ReturnStatus, entries: &[Value]) -> Result<Vec<ReturnError>, V
     entries.iter().enumerate().map(|(index, entry)| error(index, entry)).collect()
 }
 
-fn error(index: usize, entry: &Value) -> Result<ReturnError, Violation> {
+fn error(index: usize, entry: &Json<'_>) -> Result<ReturnError, Violation> {
     let read = || {
         let record = Record::at(Check::Errors, Place::Entry("errors", index), entry)?;
         Ok(ReturnError {

@@ -17,6 +17,7 @@ mod scan;
 use std::ops::Range;
 
 use memchr::{memchr_iter, memchr2, memrchr};
+use serde::Deserialize;
 use serde_json::Value;
 
 use self::scan::{Broken, Scan};
@@ -75,13 +76,18 @@ impl From<Absent> for Violation {
 
 /// Finds the return in an agent's output.
 pub fn extract(output: &str) -> Result<Extracted<'_>, Absent> {
+    find(output).map(|(raw, value)| Extracted { raw, value })
+}
+
+/// Finds the return and reads it as something of the form of an object.
+pub(super) fn find<'a, T: Deserialize<'a>>(output: &'a str) -> Result<(&'a str, T), Absent> {
     // An agent that did as it was told printed the object and nothing else.
     let raw = output.trim();
     if raw.starts_with('{')
         && raw.len() <= MAX_RETURN_BYTES
-        && let Ok(value) = serde_json::from_str(raw)
+        && let Ok(read) = serde_json::from_str(raw)
     {
-        return Ok(Extracted { raw, value });
+        return Ok((raw, read));
     }
     let found = survey(output.as_bytes());
     let range = match found {
@@ -99,7 +105,7 @@ pub fn extract(output: &str) -> Result<Extracted<'_>, Absent> {
         return Err(Absent::TooLarge { bytes: raw.len() });
     }
     match serde_json::from_str(raw) {
-        Ok(value) => Ok(Extracted { raw, value }),
+        Ok(read) => Ok((raw, read)),
         Err(error) => {
             let above = raw.split_inclusive('\n').take(error.line().saturating_sub(1));
             let offset = above.map(str::len).sum::<usize>() + error.column().saturating_sub(1);

@@ -2,11 +2,11 @@
 //!
 //! Contents are not judged here; that is what the later checks are for.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::{Map, Value};
+use serde_json::Number;
 
+use super::claim::{Json, Members};
 use super::limits::{MAX_NAME_CHARS, MAX_PATH_STEPS, MAX_TEXT_CHARS};
 use super::model::Metadata;
 use super::violation::{Check, Violation};
@@ -16,16 +16,15 @@ use crate::ids::AgentId;
 pub(super) struct Fields<'a> {
     pub(super) status: &'a str,
     pub(super) summary: &'a str,
-    pub(super) artifacts: &'a [Value],
+    pub(super) artifacts: &'a [Json<'a>],
     pub(super) metadata: Metadata,
-    pub(super) errors: &'a [Value],
+    pub(super) errors: &'a [Json<'a>],
     pub(super) next_steps: Option<&'a str>,
-    pub(super) data: Option<&'a Value>,
 }
 
 /// Finds the fields of a return.
-pub(super) fn read(object: &Map<String, Value>) -> Result<Fields<'_>, Violation> {
-    let top = Record { check: Check::Required, place: Place::Top, fields: object };
+pub(super) fn read<'a>(members: &'a Members<'a>) -> Result<Fields<'a>, Violation> {
+    let top = Record { check: Check::Required, place: Place::Top, fields: members };
     let status = top.text("status")?;
     let summary = top.text("summary")?;
     let artifacts = top.list("artifacts")?;
@@ -43,7 +42,6 @@ pub(super) fn read(object: &Map<String, Value>) -> Result<Fields<'_>, Violation>
         metadata,
         errors,
         next_steps: top.optional_text("next_steps", MAX_TEXT_CHARS)?,
-        data: top.get("data"),
     })
 }
 
@@ -51,7 +49,8 @@ fn metadata(record: &Record<'_>) -> Result<Metadata, Violation> {
     let session_id = record.text("session_id")?;
     let agent_type = record.text("agent_type")?;
     record.limit("agent_type", agent_type, MAX_NAME_CHARS)?;
-    let Some(delegation_depth) = record.need("delegation_depth")?.as_u64() else {
+    let depth = record.need("delegation_depth")?.number();
+    let Some(delegation_depth) = depth.and_then(Number::as_u64) else {
         return Err(record.wrong("delegation_depth", "a whole number from 0"));
     };
     let steps = record.list("delegation_path")?;
@@ -61,7 +60,7 @@ fn metadata(record: &Record<'_>) -> Result<Metadata, Violation> {
     }
     let mut delegation_path = Vec::with_capacity(steps.len());
     for step in steps {
-        let Some(step) = step.as_str().filter(|step| fits(step, MAX_NAME_CHARS)) else {
+        let Some(step) = step.text().filter(|step| fits(step, MAX_NAME_CHARS)) else {
             let problem = "has a step that is not the name of an agent";
             return Err(record.violation("delegation_path", problem));
         };
@@ -69,7 +68,7 @@ fn metadata(record: &Record<'_>) -> Result<Metadata, Violation> {
     }
     let duration_seconds = match record.get("duration_seconds") {
         None => None,
-        Some(value) => match value.as_f64().filter(|seconds| *seconds >= 0.0) {
+        Some(value) => match value.number().and_then(Number::as_f64).filter(|s| *s >= 0.0) {
             Some(seconds) => Some(seconds),
             None => return Err(record.wrong("duration_seconds", "a number from 0")),
         },
@@ -108,38 +107,38 @@ impl fmt::Display for Place {
 pub(super) struct Record<'a> {
     check: Check,
     place: Place,
-    fields: &'a Map<String, Value>,
+    fields: &'a Members<'a>,
 }
 
 impl<'a> Record<'a> {
     /// The object at this place, if it is one.
-    pub(super) fn at(check: Check, place: Place, value: &'a Value) -> Result<Self, Violation> {
-        match value.as_object() {
+    pub(super) fn at(check: Check, place: Place, value: &'a Json<'a>) -> Result<Self, Violation> {
+        match value.object() {
             Some(fields) => Ok(Self { check, place, fields }),
             None => {
                 let place = place.to_string();
                 let place = place.trim_end_matches('.');
-                let message = format!("`{place}` must be an object, found {}", kind(value));
+                let message = format!("`{place}` must be an object, found {}", value.kind());
                 Err(Violation::new(check, message))
             }
         }
     }
 
     /// A field that is there and is not null: null is how many agents write "none".
-    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
-        self.fields.get(name).filter(|value| !value.is_null())
+    pub(super) fn get(&self, name: &str) -> Option<&'a Json<'a>> {
+        self.fields.get(name).filter(|value| !matches!(value, Json::Null))
     }
 
-    fn need(&self, name: &str) -> Result<&'a Value, Violation> {
+    fn need(&self, name: &str) -> Result<&'a Json<'a>, Violation> {
         self.get(name).ok_or_else(|| {
-            let is_null = self.fields.contains_key(name);
+            let is_null = self.fields.get(name).is_some();
             self.violation(name, if is_null { "is null" } else { "is missing" })
         })
     }
 
     /// A field that must be text.
     pub(super) fn text(&self, name: &str) -> Result<&'a str, Violation> {
-        self.need(name)?.as_str().ok_or_else(|| self.wrong(name, "text"))
+        self.need(name)?.text().ok_or_else(|| self.wrong(name, "text"))
     }
 
     /// A field that must be text, if it is there, of so many characters.
@@ -173,12 +172,12 @@ impl<'a> Record<'a> {
 
     /// A field that must be true or false.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Violation> {
-        self.need(name)?.as_bool().ok_or_else(|| self.wrong(name, "true or false"))
+        self.need(name)?.flag().ok_or_else(|| self.wrong(name, "true or false"))
     }
 
-    fn list(&self, name: &str) -> Result<&'a [Value], Violation> {
+    fn list(&self, name: &str) -> Result<&'a [Json<'a>], Violation> {
         let value = self.need(name)?;
-        value.as_array().map(Vec::as_slice).ok_or_else(|| self.wrong(name, "a list"))
+        value.list().ok_or_else(|| self.wrong(name, "a list"))
     }
 
     fn limit(&self, name: &str, text: &str, max: usize) -> Result<(), Violation> {
@@ -190,7 +189,7 @@ impl<'a> Record<'a> {
     }
 
     fn wrong(&self, name: &str, wanted: &str) -> Violation {
-        let found = self.fields.get(name).map_or("nothing".into(), kind);
+        let found = self.fields.get(name).map_or("nothing".into(), Json::kind);
         self.violation(name, &format!("must be {wanted}, found {found}"))
     }
 
@@ -203,17 +202,4 @@ impl<'a> Record<'a> {
 /// Whether a text has at most so many characters; bytes are an upper bound and cheaper.
 pub(super) fn fits(text: &str, max: usize) -> bool {
     text.len() <= max || text.chars().nth(max).is_none()
-}
-
-/// What kind of JSON value was found, in words. Numbers show themselves: there
-/// it is often the size that is wrong.
-pub(super) fn kind(value: &Value) -> Cow<'static, str> {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(_) => "true or false".into(),
-        Value::Number(number) => format!("the number {number}").into(),
-        Value::String(_) => "text".into(),
-        Value::Array(_) => "a list".into(),
-        Value::Object(_) => "an object".into(),
-    }
 }

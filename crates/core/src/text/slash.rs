@@ -19,6 +19,7 @@ use serde_json::Value;
 pub use self::error::{Error, Problem};
 use self::flags::Given;
 use self::line::Line;
+pub use self::since::BadSince;
 use crate::config::Pattern;
 use crate::ids::{AgentId, DelegationId, SubtaskId};
 

@@ -2,7 +2,7 @@
 
 use super::event::{MergeOutcome, Process, Settings};
 use super::plan::Aggregate;
-use crate::agent::{ContextMode, Operation};
+use crate::agent::{ContextMode, Operation, Refusal};
 use crate::code::Code;
 use crate::config::Pattern;
 use crate::ids::{AgentId, AttemptId, DelegationId, SessionId, SubtaskId, TaskId};
@@ -148,6 +148,8 @@ pub struct Delegate {
     pub rounds: Option<u32>,
     /// How an ensemble comes to one answer.
     pub aggregate: Aggregate,
+    /// Who judges an ensemble, if anybody is named; ignored where nobody has to.
+    pub judge: Option<Candidate>,
     /// Who does what.
     pub subtasks: Vec<Target>,
     /// What the caller allows for this call.
@@ -197,7 +199,24 @@ pub struct Target {
     /// Files it means to change.
     pub files: Vec<String>,
     /// Whether the caller may use this agent: the refusal if not.
-    pub permitted: Result<(), (Code, String, String)>,
+    pub permitted: Permitted,
+    /// Whether a human must say yes before it starts.
+    pub needs_approval: bool,
+    /// What its definition says.
+    pub habits: Habits,
+}
+
+/// Whether the one who asks may use an agent: the refusal if not. It is asked where the
+/// agents are known, for the path from the root to whoever asks.
+pub type Permitted = Result<(), Refusal>;
+
+/// An agent for a part that no subtask of the call names, with what is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Who.
+    pub agent: AgentId,
+    /// Whether the caller may use this agent.
+    pub permitted: Permitted,
     /// Whether a human must say yes before it starts.
     pub needs_approval: bool,
     /// What its definition says.
@@ -336,8 +355,8 @@ pub struct Retry {
     pub delegation: DelegationId,
     /// Which.
     pub subtask: SubtaskId,
-    /// Another agent.
-    pub agent: Option<(AgentId, Habits)>,
+    /// Another agent, which the one who delegated must be allowed to use.
+    pub agent: Option<Candidate>,
     /// What the next attempt should know.
     pub note: Option<String>,
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::arena::{DelegationNo, SubtaskNo};
 use super::bounds::{self, Ask};
-use super::command::{Delegate, Habits, Target};
+use super::command::{Candidate, Delegate, Habits, Target};
 use super::event::{AttemptEnded, Cast, DelegationResult, NewSubtask, Outcome, Role};
 use super::ledger::Amount;
 use super::plan::Aggregate;
@@ -91,6 +91,7 @@ impl Draft {
 pub(super) struct Opening {
     pub(super) drafts: Vec<Draft>,
     pub(super) cast: Vec<Cast>,
+    pub(super) judge: Option<Cast>,
     pub(super) rounds: u32,
     /// How many subtasks the caller asked for; what the pattern adds is not among them.
     pub(super) asked: u64,
@@ -121,6 +122,12 @@ pub(super) fn open(command: &Delegate, edges: &[Vec<usize>], first: SubtaskNo) -
         Pattern::Review => rounds::open(command, &rounds::REVIEW, REVIEW_ROUNDS),
         Pattern::Ensemble => ensemble::open(command),
     }
+}
+
+/// Who would judge what the call starts, where somebody has to.
+pub(super) fn judge_of(command: &Delegate) -> Option<&Candidate> {
+    let best = command.pattern == Pattern::Ensemble && command.aggregate == Aggregate::Best;
+    command.judge.as_ref().filter(|_| best)
 }
 
 /// What comes next.

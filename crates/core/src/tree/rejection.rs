@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::agent;
 use crate::code::Code;
 use crate::ids::DelegationId;
 
@@ -64,6 +65,12 @@ impl Refusal {
             text.push_str(&format!("\n\nSuggestion: {}", self.hint));
         }
         text
+    }
+}
+
+impl From<agent::Refusal> for Refusal {
+    fn from(refusal: agent::Refusal) -> Self {
+        Self::new(refusal.code, refusal.message, refusal.hint)
     }
 }
 

@@ -4,6 +4,7 @@
 #![expect(clippy::too_many_lines, reason = "tables of cases are as long as they are")]
 
 mod agents;
+mod call;
 mod config;
 mod decision;
 mod golden;
@@ -12,3 +13,10 @@ mod returns;
 mod story;
 mod text;
 mod tree;
+
+use proptest::strategy::{BoxedStrategy, Strategy as _};
+
+/// Texts that match an expression. It is read once; a bare text would be read for every case.
+fn matching(expression: &str) -> BoxedStrategy<String> {
+    proptest::string::string_regex(expression).expect("a test's own expression").boxed()
+}

@@ -28,7 +28,8 @@ use legation_core::tree::{bounds, decide, evolve, owed, replay};
 
 pub(crate) use answer::{Answer, blocked, completed, failed, partial};
 pub(crate) use plan::{
-    Plan, dag, debate, default_settings, direct, ensemble, parallel, review, sequential, streaming,
+    Plan, candidate, dag, debate, default_settings, direct, ensemble, parallel, review, sequential,
+    streaming,
 };
 pub(crate) use words::usd;
 

@@ -3,6 +3,7 @@
 mod again;
 mod again_asked;
 mod approval;
+mod brief;
 mod budget;
 mod cancel;
 mod context;

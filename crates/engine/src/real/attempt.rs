@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use legation_core::Code;
 use legation_core::agent::Definition;
 use legation_core::returns::{Receipt, StopReason};
+use legation_core::time::Now;
 use legation_core::tree::Command;
 use legation_core::tree::command::{End, Progress, Said, Spawned, Usage};
 use legation_runners::command::{self, Parser, Report};
@@ -34,7 +35,18 @@ pub(super) struct Heard {
 }
 
 /// Why an attempt never began.
-struct Obstacle(Code, String);
+struct Obstacle {
+    code: Code,
+    why: String,
+    /// Not before this time, and it is nobody's fault.
+    hold_until: Option<Now>,
+}
+
+impl Obstacle {
+    fn new(code: Code, why: impl Into<String>) -> Self {
+        Self { code, why: why.into(), hold_until: None }
+    }
+}
 
 impl Inner {
     /// Makes the workspace, starts the program, listens to it, and tells how it ended.
@@ -90,20 +102,30 @@ impl Inner {
         mail: &Mailbox,
     ) -> Result<(Place, Running), Obstacle> {
         let (definition, file) = self.agent(&job.agent, job.parent.as_ref()).ok_or_else(|| {
-            Obstacle(Code::AgentNotFound, format!("There is no agent `{}` any more.", job.agent))
+            Obstacle::new(
+                Code::AgentNotFound,
+                format!("There is no agent `{}` any more.", job.agent),
+            )
         })?;
         if definition.legation.command.is_empty() {
             let why = format!("Agent `{}` names no program to run.", job.agent);
-            return Err(Obstacle(Code::ToolUnavailable, why));
+            return Err(Obstacle::new(Code::ToolUnavailable, why));
+        }
+        if let Some(until) = self.held(&job.agent) {
+            let why = "The provider has asked to wait.".to_owned();
+            return Err(Obstacle { code: Code::ToolUnavailable, why, hold_until: Some(until) });
         }
         let place = self.workspace(job).await?;
         if live.is_stopping() {
-            return Err(Obstacle(Code::UnknownError, "It was stopped before it began.".to_owned()));
+            return Err(Obstacle::new(
+                Code::UnknownError,
+                "It was stopped before it began.".to_owned(),
+            ));
         }
         let order = self.order(job, &place, (&definition, file.as_deref()))?;
         let running = self.keeper.spawn(&order).await;
         let running =
-            running.map_err(|error| Obstacle(Code::ToolUnavailable, error.to_string()))?;
+            running.map_err(|error| Obstacle::new(Code::ToolUnavailable, error.to_string()))?;
         live.reach(running.process, running.remote());
         mail.tell(spawned(job, &place, &running)).await;
         Ok((place, running))
@@ -119,18 +141,23 @@ impl Inner {
             },
             include_dirty: job.base.include_dirty,
         };
-        let new = New {
+        let mut new = New {
             tree: job.tree.to_string(),
             delegation: job.delegation.to_string(),
             subtask: job.subtask.to_string(),
             attempt: job.attempt.to_string(),
-            with: job.base.with.iter().map(ToString::to_string).collect(),
+            with: Vec::new(),
         };
+        let builds_on = job.base.with.clone();
         let made = self.on_spaces(move |spaces| {
             spaces.begin(&start)?;
+            for attempt in &builds_on {
+                new.with.extend(spaces.kept_commit(&new.tree, attempt.as_str())?);
+            }
             spaces.create(&new)
         });
-        made.await.map_err(|why| Obstacle(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {why}")))
+        made.await
+            .map_err(|why| Obstacle::new(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {why}")))
     }
 
     fn order(
@@ -143,7 +170,7 @@ impl Inner {
         let made = fs::create_dir_all(&folder)
             .and_then(|()| fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)));
         made.map_err(|problem| {
-            Obstacle(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {folder:?}: {problem}"))
+            Obstacle::new(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {folder:?}: {problem}"))
         })?;
         let env: Vec<(String, String)> =
             definition.legation.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
@@ -170,7 +197,7 @@ impl Inner {
                 command::Error::Unresolved(_) => Code::ToolUnavailable,
                 command::Error::Folder { .. } => Code::WorkspaceFailed,
             };
-            Obstacle(code, error.to_string())
+            Obstacle::new(code, error.to_string())
         })
     }
 
@@ -186,7 +213,9 @@ impl Inner {
         if matches!(heard.exit, Exit::Lost { .. }) && !live.is_stopping() {
             mail.tell(Command::Lose { attempt: job.attempt.clone() }).await;
         } else {
-            let end = self.collect(&job, &place, heard, &live).await;
+            let asked = self.honour_entries(&job, &heard, &mail).await;
+            let mut end = self.collect(&job, &place, heard, &live).await;
+            end.receipt.tool_calls.extend(asked);
             mail.tell(Command::End(Box::new(end))).await;
         }
         self.end(&job.attempt);
@@ -265,7 +294,8 @@ fn spawned(job: &Job, place: &Place, running: &Running) -> Command {
     })
 }
 
-fn not_started(job: &Job, live: &Live, Obstacle(code, why): Obstacle) -> Command {
+fn not_started(job: &Job, live: &Live, obstacle: Obstacle) -> Command {
+    let Obstacle { code, why, hold_until } = obstacle;
     let stop_reason =
         if live.is_stopping() { StopReason::Cancelled } else { StopReason::NotStarted };
     Command::End(Box::new(End {
@@ -273,7 +303,7 @@ fn not_started(job: &Job, live: &Live, Obstacle(code, why): Obstacle) -> Command
         said: Said::NotStarted { code, why },
         receipt: Receipt { stop_reason, ..Receipt::default() },
         quality: None,
-        hold_until: None,
+        hold_until,
         raw: None,
     }))
 }

@@ -46,10 +46,14 @@ impl Inner {
             }
         };
         let receipt = receipt(job, (&heard, handed_in.as_ref()), seen, verify);
+        let hold_until = hold_until(&said);
+        if let Some(until) = hold_until {
+            self.hold(&job.agent, until);
+        }
         End {
             attempt: job.attempt.clone(),
             quality: quality(&said, &receipt),
-            hold_until: hold_until(&said),
+            hold_until,
             said,
             receipt,
             raw,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legation_core::Code;
+use legation_core::call::candidate;
 use legation_core::ids::{AgentId, DelegationId};
 use legation_core::tree::command::{Approve, Cancel, Command, Retry};
-use legation_core::tree::rejection::Refusal;
 use legation_core::tree::{Rejection, State};
 use serde_json::json;
 
@@ -33,7 +33,8 @@ impl<H: Host> Service<H> {
         // What starts next goes by the files as they are now.
         let env = if matches!(who, Who::Root { .. }) { env } else { BTreeMap::new() };
         let home = self.home(env).await.map_err(|problem| trouble(&problem))?;
-        let command = command(who, &steer, &home)?;
+        let path = self.path_of(&tree, id).await?;
+        let command = command(who, &steer, (&home, &path));
         let resumes = matches!(steer.to, To::Resume);
         match self.engine.command(&tree, command).await {
             Ok(()) => {}
@@ -51,6 +52,21 @@ impl<H: Host> Service<H> {
         });
         let status = status.await.map_err(|error| unreachable(&error))?;
         Ok(Reply::Done(json!({"success": true, "delegationId": id, "status": status})))
+    }
+
+    /// The agents from the first below the root to whoever asked for a delegation.
+    async fn path_of(
+        &self,
+        tree: &DelegationId,
+        id: &DelegationId,
+    ) -> Result<Vec<AgentId>, Refused> {
+        let wanted = id.clone();
+        let path = self.engine.look(tree, move |state: &State| {
+            let no = state.find(&wanted)?;
+            Some(state.delegations[no].path.iter().skip(1).cloned().collect())
+        });
+        let path: Option<Vec<AgentId>> = path.await.map_err(|error| unreachable(&error))?;
+        Ok(path.unwrap_or_default())
     }
 
     /// Whether a resume that has nothing to resume is good all the same.
@@ -89,33 +105,21 @@ impl<H: Host> Service<H> {
 }
 
 /// The command that steers so.
-fn command(who: &Who, steer: &Steer, home: &Home) -> Result<Command, Refused> {
+fn command(who: &Who, steer: &Steer, (home, path): (&Home, &[AgentId])) -> Command {
     let (delegation, by) = (steer.delegation.clone(), who.name().to_owned());
-    Ok(match steer.to.clone() {
+    match steer.to.clone() {
         To::Pause { now, reason } => Command::Pause { delegation, freeze: now, reason },
         To::Resume => Command::Resume { delegation },
         To::Cancel { subtask, reason, rollback } => {
             Command::Cancel(Cancel { delegation, subtask, by, reason, rollback })
         }
         To::Retry { subtask, agent, note } => {
-            let agent = agent.map(|agent| substitute(&agent, home)).transpose()?;
+            let agent = agent.map(|agent| candidate(agent, &home.roster, path));
             Command::Retry(Retry { delegation, subtask, agent, note })
         }
         To::Skip { subtask, reason } => Command::Skip { delegation, subtask, reason },
         To::Approve { subtask, approved, reason } => {
             Command::Approve(Approve { delegation, subtask, approved, by, reason })
         }
-    })
-}
-
-/// Another agent, with what its file says.
-fn substitute(
-    agent: &AgentId,
-    home: &Home,
-) -> Result<(AgentId, legation_core::tree::command::Habits), Refused> {
-    let refused = |refusal: legation_core::agent::Refusal| {
-        Refused::from(&Refusal::new(refusal.code, refusal.message, refusal.hint))
-    };
-    let definition = home.roster.resolve(None, agent).map_err(refused)?;
-    Ok((agent.clone(), legation_core::call::habits(&definition)))
+    }
 }

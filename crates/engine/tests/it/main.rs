@@ -1,5 +1,7 @@
 //! Tests of the engine: trees over a journal in memory and a world that plays a script.
 
+#![cfg(test)]
+
 mod scripted;
 
 mod trees;

@@ -36,7 +36,7 @@ impl World for Scripted {
     }
 
     async fn until(&self, _at: Now) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     fn act(&self, act: Act, mail: Mailbox) {

@@ -42,10 +42,14 @@ pub fn resolve(command: &[String], folders: &Folders<'_>) -> Result<Vec<String>,
     }
     let candidates = candidates(program, folders);
     let files: Vec<&PathBuf> = candidates.iter().filter(|path| path.is_file()).collect();
-    let Some(found) = files.iter().find(|path| is_executable(path)) else {
-        let not_executable = |file: &&PathBuf| Unresolved::NotExecutable((*file).clone());
-        return Err(files.first().map_or_else(|| not_found(program, folders), not_executable));
-    };
+    // Among the folders of `PATH` it is usual to pass over what cannot be executed; a file
+    // that was asked for by its place is meant, and whatever is wrong with it is told.
+    let executable = files.iter().find(|path| is_executable(path));
+    let found = if program.contains('/') { files.first() } else { executable.or(files.first()) };
+    let found = found.ok_or_else(|| not_found(program, folders))?;
+    if !is_executable(found) {
+        return Err(Unresolved::NotExecutable((*found).clone()));
+    }
     let found = found.to_string_lossy().into_owned();
     Ok(std::iter::once(found).chain(arguments.iter().cloned()).collect())
 }

@@ -79,8 +79,10 @@ impl Copy {
                 () = told(&mut over) => break,
             }
         }
+        // The kernel is asked directly: the runtime answers for itself, and may not have
+        // heard yet of what was written last.
         let mut rest = 0;
-        while let Ok(read) = self.source.try_read(&mut buffer) {
+        while let Ok(read) = rustix::io::read(&self.source, &mut *buffer) {
             rest += read;
             if read == 0 || rest > MAX_REST_BYTES {
                 break;

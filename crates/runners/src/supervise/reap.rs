@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use legation_core::ids::SessionId;
 use legation_core::tree::event::Process;
-use rustix::process::{Signal, WaitOptions, getpid, set_child_subreaper, waitpid};
+use rustix::process::{Signal, WaitOptions, child_subreaper, getpid, set_child_subreaper, waitpid};
 
 use super::spawn::KEEPER_VARIABLE;
 use crate::keep::{Claim, cgroup};
@@ -31,8 +31,7 @@ pub fn become_subreaper() -> std::io::Result<()> {
 /// not, and goes on until none is left. Says how many there were. Blocks.
 ///
 /// A process belongs to the attempt if it has its session in the environment, if it
-/// is in its cgroup, or if it descends from one of these. An orphan that came to this
-/// process from a keeper belongs to no attempt that lives, and is ended as well.
+/// is in its cgroup, or if it descends from one of these.
 pub fn reap(session: &SessionId, dir: &Path) -> u32 {
     let claim = Claim::read(dir).filter(Claim::is_of_this_boot);
     let claim = claim.unwrap_or_else(Claim::nobody);
@@ -41,7 +40,9 @@ pub fn reap(session: &SessionId, dir: &Path) -> u32 {
 }
 
 /// The same for a keeper that was seen to die just now, so that its number cannot be
-/// another's yet: whoever is in the session it made belongs to it too.
+/// another's yet: whoever is in the session it made belongs to it too. An orphan that
+/// came to this process from a keeper belongs to no attempt that lives, and is ended
+/// as well.
 pub(super) fn reap_after(keeper: Process, session: &SessionId, dir: &Path) -> u32 {
     let cgroup = Claim::read(dir).and_then(|claim| claim.cgroup);
     end_all(session, Some(Kept { process: keeper, is_fresh: true }), cgroup.as_deref())
@@ -102,11 +103,14 @@ fn members(keeper: Option<Kept>, variable: &str) -> Vec<Stat> {
     let own = procfs::own_pid();
     let all = procfs::all();
     let own_session = all.iter().find(|stat| stat.process.pid == own).map(|stat| stat.session);
+    let is_fresh = keeper.is_some_and(|keeper| keeper.is_fresh);
+    let takes_orphans = is_fresh && matches!(child_subreaper(), Ok(Some(_)));
     let mut of_attempt: HashSet<u32> = HashSet::new();
     for stat in all.iter().filter(|stat| stat.process.pid != own && !stat.is_dead) {
+        // Programs that this process has started itself are in its own session.
         let is_stray = || {
             let is_orphan = stat.parent == own && Some(stat.session) != own_session;
-            is_orphan && !procfs::has_name(stat.process.pid, KEEPER_VARIABLE)
+            takes_orphans && is_orphan && !procfs::has_name(stat.process.pid, KEEPER_VARIABLE)
         };
         let pid = stat.process.pid;
         if keeper.is_some_and(|keeper| keeper.has(stat))

@@ -17,6 +17,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn list(&self) -> Result<Vec<String>, Error>;
     fn look(&self, place: &Place) -> Result<Seen, Error>;
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error>;
+    fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error>;
     fn remove(&self, place: &Place) -> Result<(), Error>;
     fn clear(&self, attempt: &str) -> Result<(), Error>;
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error>;

@@ -1,21 +1,101 @@
 //! Workspaces of a folder that no repository covers: copies.
+//!
+//! A delegation's base is one copy of the folder; every workspace is a copy of that.
+//! Work is kept as a layer (the files that changed, the names of those that went),
+//! and a result is a layer too. Nothing is compared by hash: what a file was can
+//! always be read from the layers below. Only `apply` writes in the user's folder.
 
-use std::path::Path;
+mod apply;
+mod copy;
+mod keep;
+mod layer;
+mod merge;
 
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::folders::{Begun, Folders, Made, gone};
+use super::git::Git;
 use super::mechanism::Mechanism;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start};
+use super::{
+    Applied, Error, From, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names, record,
+};
+use layer::{Stack, layer_folder};
 
-/// Workspaces of a folder that no repository covers: copies.
+/// A project in a plain folder.
 #[derive(Debug)]
-pub(super) struct Plain;
-
-fn later<T>() -> Result<T, Error> {
-    Err(Error::Unknown { what: "mechanism", id: "plain".into() })
+pub(super) struct Plain {
+    git: Git,
+    project: PathBuf,
+    folders: Folders,
+    copy_limit_bytes: u64,
+    /// Held while the result of a delegation moves, so that merges queue up.
+    results: Mutex<()>,
 }
 
 impl Plain {
-    pub(super) fn open(_project: &Path, _state: &Path, _options: Options) -> Result<Self, Error> {
-        later()
+    pub(super) fn open(project: &Path, state: &Path, options: Options) -> Result<Self, Error> {
+        let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
+        let copy_limit_bytes = options.copy_limit_bytes;
+        let folders = Folders::open(state)?;
+        let results = Mutex::default();
+        Ok(Self { git: Git::default(), project, folders, copy_limit_bytes, results })
+    }
+
+    /// The layers that a base's name stands for.
+    fn stack(&self, base: &str) -> Result<Stack, Error> {
+        Stack::open(&self.folders.state, base)
+    }
+
+    /// Copies what a delegation starts from.
+    fn copy_base(&self, start: &Start) -> Result<String, Error> {
+        let delegation = &start.delegation;
+        let (from, theirs) = match &start.from {
+            From::User => (self.project.clone(), false),
+            From::Attempt(attempt) => {
+                let made = self.folders.made(attempt)?;
+                let missing = || Error::Unknown { what: "workspace", id: attempt.clone() };
+                (made.ok_or_else(missing)?.place.root, true)
+            }
+            From::Commit(commit) => {
+                return Err(Error::Unknown { what: "commit", id: commit.clone() });
+            }
+        };
+        let base = format!("base:{delegation}");
+        let folder = layer_folder(&self.folders.state, &base)?;
+        gone(&folder).map_err(Error::files("removing", &folder))?;
+        let skip = [from.join(".legation"), self.folders.state.clone()];
+        self.copy(&from, &folder.join("files"), &skip, theirs)?;
+        Ok(base)
+    }
+
+    fn make(&self, new: &New) -> Result<Place, Error> {
+        let attempt = names::checked("attempt", &new.attempt)?;
+        names::checked("tree", &new.tree)?;
+        let begun = self.folders.begun(&new.delegation)?;
+        if let Some(made) = self.folders.made(attempt)? {
+            return Ok(made.place);
+        }
+        self.folders.remove(attempt)?;
+        let base = self.joined(&begun.base, &new.with)?;
+        let root = self.folders.workspace(attempt);
+        self.stack(&base)?.pour(&root)?;
+        let own = self.folders.own(attempt);
+        fs::create_dir_all(&own).map_err(Error::files("making", &own))?;
+        let settled = keep::remember(&root, &own)?;
+        let place = Place {
+            tree: new.tree.clone(),
+            delegation: new.delegation.clone(),
+            subtask: new.subtask.clone(),
+            attempt: attempt.to_owned(),
+            cwd: root.clone(),
+            root,
+            base,
+        };
+        let made = Made { place, settled };
+        record::write(&own.join("place.json"), &made)?;
+        Ok(made.place)
     }
 }
 
@@ -23,46 +103,74 @@ impl Mechanism for Plain {
     fn is_git(&self) -> bool {
         false
     }
+
     fn git_processes(&self) -> u64 {
-        0
+        self.git.started()
     }
-    fn begin(&self, _start: &Start) -> Result<String, Error> {
-        later()
+
+    fn begin(&self, start: &Start) -> Result<String, Error> {
+        names::checked("tree", &start.tree)?;
+        let path = self.folders.begun_path(names::checked("delegation", &start.delegation)?);
+        if let Some(begun) = record::read::<Begun>(&path)? {
+            return Ok(begun.base);
+        }
+        let base = self.copy_base(start)?;
+        let (tree, delegation) = (start.tree.clone(), start.delegation.clone());
+        record::write(&path, &Begun { tree, delegation, base: base.clone() })?;
+        Ok(base)
     }
-    fn create(&self, _new: &New) -> Result<Place, Error> {
-        later()
+
+    fn create(&self, new: &New) -> Result<Place, Error> {
+        self.make(new)
     }
-    fn find(&self, _attempt: &str) -> Result<Option<Place>, Error> {
-        later()
+
+    fn find(&self, attempt: &str) -> Result<Option<Place>, Error> {
+        Ok(self.folders.made(attempt)?.map(|made| made.place))
     }
+
     fn list(&self) -> Result<Vec<String>, Error> {
-        later()
+        self.folders.list()
     }
-    fn look(&self, _place: &Place) -> Result<Seen, Error> {
-        later()
+
+    fn look(&self, place: &Place) -> Result<Seen, Error> {
+        self.see(place)
     }
-    fn keep(&self, _place: &Place, _note: &Note) -> Result<Option<Kept>, Error> {
-        later()
+
+    fn keep(&self, place: &Place, _note: &Note) -> Result<Option<Kept>, Error> {
+        self.take_custody(place)
     }
-    fn remove(&self, _place: &Place) -> Result<(), Error> {
-        later()
+
+    fn kept_commit(&self, _tree: &str, attempt: &str) -> Result<Option<String>, Error> {
+        let commit = format!("kept:{}", names::checked("attempt", attempt)?);
+        let folder = layer_folder(&self.folders.state, &commit)?;
+        Ok(folder.is_dir().then_some(commit))
     }
-    fn clear(&self, _attempt: &str) -> Result<(), Error> {
-        later()
+
+    fn remove(&self, place: &Place) -> Result<(), Error> {
+        self.folders.remove(&place.attempt)
     }
-    fn merge(&self, _delegation: &str, _kept: &Kept) -> Result<Merge, Error> {
-        later()
+
+    fn clear(&self, attempt: &str) -> Result<(), Error> {
+        self.folders.remove(attempt)
     }
-    fn bring(&self, _into: &Place, _delegation: &str) -> Result<Merge, Error> {
-        later()
+
+    fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {
+        self.merge_into_result(delegation, kept)
     }
-    fn rollback(&self, _delegation: &str) -> Result<Option<String>, Error> {
-        later()
+
+    fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error> {
+        self.bring_into(into, delegation)
     }
-    fn diff(&self, _delegation: &str, _kept: Option<&Kept>) -> Result<String, Error> {
-        later()
+
+    fn rollback(&self, delegation: &str) -> Result<Option<String>, Error> {
+        self.roll_back(delegation)
     }
-    fn apply(&self, _delegation: &str, _how: How) -> Result<Applied, Error> {
-        later()
+
+    fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
+        self.difference(delegation, kept)
+    }
+
+    fn apply(&self, delegation: &str, _how: How) -> Result<Applied, Error> {
+        self.apply_to_folder(delegation)
     }
 }

@@ -1,25 +1,154 @@
 //! Workspaces of a project in a git repository.
+//!
+//! A workspace has a repository of its own that borrows the user's objects. We
+//! keep a second one beside it (`repos/<attempt>.git`: configuration, index) that
+//! the child never sees, and every git command that looks at a workspace runs with
+//! that. In the user's repository only objects, `refs/legation/` and
+//! `refs/heads/legation/` are written.
 
-use std::path::Path;
+mod apply;
+mod begin;
+mod bring;
+mod checkout;
+mod create;
+mod history;
+mod keep;
+mod merge;
+mod mover;
+mod own;
+mod user;
 
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::folders::Folders;
+use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start};
+use super::refs::Names;
+use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names};
+use history::History;
+use mover::Mover;
+use user::User;
 
-/// Workspaces of a project in a git repository.
+/// What is remembered of histories before it is forgotten; all of it can be found again.
+const MAX_REMEMBERED: usize = 10_000;
+
+/// A project in a git repository.
 #[derive(Debug)]
-pub(super) struct Repository;
-
-fn later<T>() -> Result<T, Error> {
-    Err(Error::Unknown { what: "mechanism", id: "repository".into() })
+pub(super) struct Repository {
+    git: Git,
+    user: User,
+    folders: Folders,
+    hub: PathBuf,
+    patience: Duration,
+    mover: Mover,
+    /// Held while the result of a delegation moves, so that merges queue up.
+    results: Mutex<HashMap<String, HashSet<String>>>,
+    /// Histories by base and head, which never change.
+    histories: Mutex<HashMap<(String, String), History>>,
 }
 
 impl Repository {
+    /// The project's repository; `None` if it is in none, or there is no git.
     pub(super) fn open(
-        _project: &Path,
-        _state: &Path,
-        _options: Options,
+        project: &Path,
+        state: &Path,
+        options: Options,
     ) -> Result<Option<Self>, Error> {
-        later()
+        let git = Git::default();
+        let Some(user) = User::find(&git, project)? else { return Ok(None) };
+        let folders = Folders::open(state)?;
+        let hub = folders.state.join("hub.git");
+        own::write(&hub, &user, None)?;
+        let patience = options.patience;
+        let (results, histories) = (Mutex::default(), Mutex::default());
+        let mover = Mover::default();
+        Ok(Some(Self { git, user, folders, hub, patience, mover, results, histories }))
+    }
+
+    /// A command on objects alone: no index, no files, no names.
+    fn on_objects(&self, name: &str) -> Call<'_> {
+        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", &self.hub);
+        call.env("GIT_OBJECT_DIRECTORY", &self.user.objects).within(&self.hub)
+    }
+
+    /// A command on a workspace's files, with our own repository beside it.
+    fn on_place(&self, name: &str, place: &Place) -> Call<'_> {
+        let own = self.folders.own(&place.attempt);
+        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", own);
+        let call = call.env("GIT_OBJECT_DIRECTORY", &self.user.objects);
+        call.env("GIT_WORK_TREE", &place.root).within(&place.root)
+    }
+
+    /// A command on the user's own checkout, as the user would run it.
+    fn on_checkout(&self, name: &str, top: &Path) -> Call<'_> {
+        let call = self.git.call(name, Trust::User).env("GIT_DIR", &self.user.git_dir);
+        self.user.signed(call.env("GIT_WORK_TREE", top).within(top))
+    }
+
+    /// A commit of a tree, made by whoever the user is.
+    fn commit(&self, tree: &str, parents: &[&str], message: &str) -> Result<String, Error> {
+        let mut call = self.user.signed(self.on_objects("commit-tree")).arg(tree);
+        for parent in parents {
+            call = call.arg("-p").arg(parent);
+        }
+        call.args(["-F", "-"]).input(message.as_bytes().to_vec()).line()
+    }
+
+    /// Moves names in the user's repository, all of them or none.
+    fn move_names(&self, orders: &str) -> Result<(), Error> {
+        self.patiently(|| self.mover.carry_out(&self.git, &self.user.common_dir, orders))
+    }
+
+    /// Tries again while somebody else holds a lock, for as long as patience lasts.
+    fn patiently<T>(&self, act: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+        let start = Instant::now();
+        let mut pause_ms: u64 = 5;
+        loop {
+            match act() {
+                Err(Error::Locked { path }) if start.elapsed() < self.patience => {
+                    drop(path);
+                    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+                    let jitter = now.map_or(0, |now| u64::from(now.subsec_micros())) % pause_ms;
+                    thread::sleep(Duration::from_millis(pause_ms.saturating_add(jitter)));
+                    pause_ms = pause_ms.saturating_mul(2).min(200);
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Where a name of the user's repository points.
+    fn resolve(&self, name: &str) -> Result<Option<String>, Error> {
+        if self.user.names_in_files {
+            let names = Names { own: &self.user.git_dir, shared: &self.user.common_dir };
+            return Ok(names.resolve(name));
+        }
+        let call = self.git.call("rev-parse", Trust::Repository).env("GIT_DIR", &self.user.git_dir);
+        let said = call.args(["--verify", "--quiet", name]).ask()?;
+        let id = String::from_utf8_lossy(&said.out).trim().to_owned();
+        Ok((said.code == 0 && !id.is_empty()).then_some(id))
+    }
+
+    /// Whether one commit is in the history of another.
+    fn is_ancestor(&self, older: &str, newer: &str) -> Result<bool, Error> {
+        if older == newer {
+            return Ok(true);
+        }
+        let call = self.on_objects("merge-base").args(["--is-ancestor", older, newer]);
+        let said = call.ask()?;
+        match said.code {
+            0 => Ok(true),
+            1 => Ok(false),
+            _ => Err(super::git::complaint("merge-base", &said)),
+        }
+    }
+
+    fn histories(&self) -> MutexGuard<'_, HashMap<(String, String), History>> {
+        self.histories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -27,46 +156,66 @@ impl Mechanism for Repository {
     fn is_git(&self) -> bool {
         true
     }
+
     fn git_processes(&self) -> u64 {
-        0
+        self.git.started()
     }
-    fn begin(&self, _start: &Start) -> Result<String, Error> {
-        later()
+
+    fn begin(&self, start: &Start) -> Result<String, Error> {
+        self.begin_at(start)
     }
-    fn create(&self, _new: &New) -> Result<Place, Error> {
-        later()
+
+    fn create(&self, new: &New) -> Result<Place, Error> {
+        self.make(new)
     }
-    fn find(&self, _attempt: &str) -> Result<Option<Place>, Error> {
-        later()
+
+    fn find(&self, attempt: &str) -> Result<Option<Place>, Error> {
+        Ok(self.folders.made(attempt)?.map(|made| made.place))
     }
+
     fn list(&self) -> Result<Vec<String>, Error> {
-        later()
+        self.folders.list()
     }
-    fn look(&self, _place: &Place) -> Result<Seen, Error> {
-        later()
+
+    fn look(&self, place: &Place) -> Result<Seen, Error> {
+        self.see(place)
     }
-    fn keep(&self, _place: &Place, _note: &Note) -> Result<Option<Kept>, Error> {
-        later()
+
+    fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
+        self.take_custody(place, note)
     }
-    fn remove(&self, _place: &Place) -> Result<(), Error> {
-        later()
+
+    fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {
+        let tree = names::checked("tree", tree)?;
+        let attempt = names::checked("attempt", attempt)?;
+        self.resolve(&format!("refs/legation/{tree}/{attempt}"))
     }
-    fn clear(&self, _attempt: &str) -> Result<(), Error> {
-        later()
+
+    fn remove(&self, place: &Place) -> Result<(), Error> {
+        self.folders.remove(&place.attempt)
     }
-    fn merge(&self, _delegation: &str, _kept: &Kept) -> Result<Merge, Error> {
-        later()
+
+    fn clear(&self, attempt: &str) -> Result<(), Error> {
+        self.folders.remove(attempt)
     }
-    fn bring(&self, _into: &Place, _delegation: &str) -> Result<Merge, Error> {
-        later()
+
+    fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {
+        self.merge_into_result(delegation, kept)
     }
-    fn rollback(&self, _delegation: &str) -> Result<Option<String>, Error> {
-        later()
+
+    fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error> {
+        self.bring_into(into, delegation)
     }
-    fn diff(&self, _delegation: &str, _kept: Option<&Kept>) -> Result<String, Error> {
-        later()
+
+    fn rollback(&self, delegation: &str) -> Result<Option<String>, Error> {
+        self.roll_back(delegation)
     }
-    fn apply(&self, _delegation: &str, _how: How) -> Result<Applied, Error> {
-        later()
+
+    fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
+        self.difference(delegation, kept)
+    }
+
+    fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
+        self.apply_to_checkout(delegation, how)
     }
 }

@@ -4,3 +4,4 @@
 
 mod agent_files;
 mod artifacts;
+mod workspaces;

@@ -244,8 +244,7 @@ impl World {
                 self.apply(&Command::Cancel(Cancel { delegation, subtask, by, reason, rollback }))
             }
             (11..14, Some(subtask)) => {
-                let agent =
-                    one_in(&mut self.rng, 3).then(|| ("agent-9".into(), Default::default()));
+                let agent = one_in(&mut self.rng, 3).then(|| plan::candidate(&mut self.rng, 9));
                 let note = Some("try harder".to_owned());
                 self.apply(&Command::Retry(Retry { delegation, subtask, agent, note }))
             }

@@ -5,10 +5,10 @@ use legation_runners::agents::{Finding, Loaded, load};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::page;
 use crate::error::CommandError;
 use crate::output::Output;
 use crate::project::{self, Project};
+use crate::show::page;
 
 /// Agents, and who may use them.
 pub(super) struct Catalogue {

@@ -6,9 +6,9 @@ use legation_core::agent::Severity;
 use serde_json::json;
 
 use super::catalogue::{Catalogue, Counts};
-use super::page::count;
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::show::page::count;
 
 pub(super) fn run(output: &mut Output) -> Result<ExitCode, CommandError> {
     let catalogue = Catalogue::load(output)?;

@@ -8,9 +8,9 @@ use legation_core::ids::AgentId;
 use serde_json::json;
 
 use super::catalogue::{Catalogue, refused};
-use super::page::{clipped, row, wrapped};
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::show::page::{clipped, row, wrapped};
 
 /// What a root is called where an agent's id could stand.
 const ROOT: &str = "user";
@@ -36,28 +36,21 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let roster = &catalogue.roster;
     let child = AgentId::new(&args.child);
     let parent = Some(AgentId::new(&args.parent)).filter(|parent| parent.as_str() != ROOT);
-    let answer = may_delegate(roster, parent.as_ref(), &child);
+    let callers: Vec<AgentId> = parent.iter().cloned().collect();
+    let answer = may_delegate(roster, &callers, &child);
     if let Err(refusal) = &answer
         && refusal.code == Code::AgentNotFound
     {
         return Err(refused(refusal.clone()));
     }
-    let path: Vec<AgentId> = parent.iter().cloned().chain([child.clone()]).collect();
+    let path: Vec<AgentId> = callers.into_iter().chain([child]).collect();
     let permissions = roster.permissions(&path, None).map_err(refused)?;
     let tools = match args.tools.as_slice() {
         [] => permissions.tools(),
         tools => tools.to_vec(),
     };
     let rows = permissions.explain(&tools);
-    let asked = match &parent {
-        Some(parent) => {
-            let permissions = roster.permissions(std::slice::from_ref(parent), None);
-            let verdict = permissions.map_err(refused)?.verdict(&format!("delegate({child})"));
-            verdict.level == Level::Ask
-        }
-        None => false,
-    };
-    let reason = reason(parent.as_ref(), &answer, asked);
+    let reason = reason(parent.as_ref(), &answer);
     let value = json!({
         "allowed": answer.is_ok(), "reason": reason,
         "code": answer.as_ref().err().map(|refusal| refusal.code),
@@ -68,18 +61,18 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     Ok(ExitCode::SUCCESS)
 }
 
-fn reason(parent: Option<&AgentId>, answer: &Result<(), Refusal>, asked: bool) -> String {
+fn reason(parent: Option<&AgentId>, answer: &Result<Level, Refusal>) -> String {
     match (answer, parent) {
         (Err(refusal), _) => refusal.message.clone(),
-        (Ok(()), None) => "A root may delegate to every enabled agent.".to_owned(),
-        (Ok(()), Some(parent)) => {
-            let asked = if asked { " A human is asked each time." } else { "" };
+        (Ok(_), None) => "A root may delegate to every enabled agent.".to_owned(),
+        (Ok(level), Some(parent)) => {
+            let asked = if *level == Level::Ask { " A human is asked each time." } else { "" };
             format!("The `subagents` of `{parent}` allow it.{asked}")
         }
     }
 }
 
-fn text(args: &Args, answer: &Result<(), Refusal>, reason: &str, rows: &[Explained]) -> String {
+fn text(args: &Args, answer: &Result<Level, Refusal>, reason: &str, rows: &[Explained]) -> String {
     let may = if answer.is_ok() { "may" } else { "may not" };
     let mut text = wrapped(&format!("{} {may} delegate to {}.", args.parent, args.child), "  ");
     text.push_str(&wrapped(&format!("  {reason}"), "  "));

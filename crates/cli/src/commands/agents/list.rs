@@ -7,9 +7,9 @@ use legation_core::ids::AgentId;
 use serde_json::{Value, json};
 
 use super::catalogue::Catalogue;
-use super::page::{WIDTH, clipped};
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::show::page::{WIDTH, clipped};
 
 pub(super) fn run(output: &mut Output) -> Result<ExitCode, CommandError> {
     let catalogue = Catalogue::load(output)?;

@@ -7,9 +7,9 @@ use legation_core::ids::AgentId;
 use serde_json::{Value, json};
 
 use super::catalogue::{Catalogue, refused};
-use super::page::{row, tame, wrapped};
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::show::page::{row, tame, wrapped};
 
 #[derive(clap::Args)]
 pub(super) struct Args {

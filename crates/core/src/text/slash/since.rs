@@ -1,7 +1,21 @@
 //! The beginning of a stretch of history.
 
+use crate::text::shown;
 use crate::text::slash::Since;
 use crate::text::span;
+
+/// Why a text names no time to begin from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is no time to begin from; write it like 2h, 7d, 2026-01-31 or 2026-01-31T09:30:00Z")]
+pub struct BadSince(String);
+
+impl std::str::FromStr for Since {
+    type Err = BadSince;
+
+    fn from_str(text: &str) -> Result<Self, BadSince> {
+        parse(text).ok_or_else(|| BadSince(shown::quote(text)))
+    }
+}
 
 /// A span before now, or a date with or without a time.
 ///

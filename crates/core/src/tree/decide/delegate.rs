@@ -171,11 +171,7 @@ impl Request<'_> {
         let graph = self.graph()?;
         let opening = pattern::open(command, &graph.needs, self.state.subtasks.next());
         let batch = self.batch(&opening);
-        for target in &command.subtasks {
-            if let Err((code, message, hint)) = &target.permitted {
-                return Err(Refusal::new(*code, message, hint).into());
-            }
-        }
+        self.check_permitted()?;
         let reserved = bounds::admit(self.state, self.limits, &caller, &batch)?;
         let granted = batch.asks.iter().map(|ask| ask.key.clone()).zip(reserved).collect();
         let subtasks = self.subtasks(&opening.drafts, granted);
@@ -197,6 +193,7 @@ impl Request<'_> {
             aggregate: command.aggregate,
             asked: u32::try_from(opening.asked).unwrap_or(u32::MAX),
             cast: opening.cast,
+            judge: opening.judge,
             width: self.limits.max_concurrent_agents.min(call.width.unwrap_or(u32::MAX)).max(1),
             max_depth: caller.max_depth,
             cap: (call.tokens.is_some() || call.cost.is_some()).then_some(most),
@@ -207,6 +204,13 @@ impl Request<'_> {
             idempotency_key: command.idempotency_key.clone(),
             call_key,
         })
+    }
+
+    /// Whether the caller may use everybody it names, and whoever judges in the end.
+    fn check_permitted(&self) -> Result<(), Refusal> {
+        let judge = pattern::judge_of(self.command).map(|judge| &judge.permitted);
+        let mut all = self.command.subtasks.iter().map(|target| &target.permitted).chain(judge);
+        all.try_for_each(|permitted| permitted.clone().map_err(Refusal::from))
     }
 
     /// The graph of what was asked; in a sequence each also needs the one before it.

@@ -7,12 +7,12 @@ use crate::ids::{DelegationId, SubtaskId};
 use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::{self, Ask};
-use crate::tree::command::Retry;
+use crate::tree::command::{Candidate, Retry};
 use crate::tree::event::{
     AttemptEnded, Body, Outcome, Retried, RetryCause, Substitute, SubtaskEnded,
 };
 use crate::tree::ledger::Amount;
-use crate::tree::rejection::Rejection;
+use crate::tree::rejection::{Refusal, Rejection};
 use crate::tree::state::{State, Subtask};
 
 /// Milliseconds before the first automatic retry; doubled each time.
@@ -99,7 +99,8 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
         let message = format!("The time of `{}` is up; it is about to end.", owner.id);
         return Err(Rejection::conflict(message, "Retry it once the delegation has ended."));
     }
-    if let Some((agent, habits)) = &retry.agent {
+    if let Some(Candidate { agent, permitted, habits, .. }) = &retry.agent {
+        permitted.clone().map_err(Refusal::from)?;
         let key = bounds::call_key(agent, &subtask.task);
         let ask = Ask { agent, key, habits, ..ask(subtask) };
         bounds::check_cycle(&bounds::asker(owner), &ask)?;
@@ -108,7 +109,11 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
     }
     let mut bodies = reopen(state, delegation, &[subtask_no])?;
     let reserved = take(&mut bodies, subtask_no);
-    let agent = retry.agent.clone().map(|(agent, habits)| Substitute { agent, habits });
+    let agent = retry.agent.clone().map(|candidate| Substitute {
+        agent: candidate.agent,
+        habits: candidate.habits,
+        needs_approval: candidate.needs_approval,
+    });
     bodies.push(Body::RetryScheduled(Retried {
         subtask: subtask_no,
         cause: RetryCause::Request,

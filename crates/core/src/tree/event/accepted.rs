@@ -38,8 +38,6 @@ pub struct Settings {
     pub quality_threshold: Option<u32>,
     /// Whether anything may be delegated at all.
     pub enabled: bool,
-    /// The agent that judges an ensemble, if one is named.
-    pub judge: Option<AgentId>,
 }
 
 /// A delegation that was accepted.
@@ -65,6 +63,9 @@ pub struct Accepted {
     pub aggregate: Aggregate,
     /// Agents of a debate, review or ensemble, in the order given.
     pub cast: Vec<Cast>,
+    /// Who judges an ensemble in the end, if anybody does.
+    #[serde(default)]
+    pub judge: Option<Cast>,
     /// How many attempts may run at once.
     pub width: u32,
     /// How deep the tree may go below.

@@ -76,6 +76,9 @@ pub struct Substitute {
     pub agent: AgentId,
     /// What its definition says.
     pub habits: Habits,
+    /// Whether a human must say yes before it starts.
+    #[serde(default)]
+    pub needs_approval: bool,
 }
 
 /// A subtask will be tried again.

@@ -64,6 +64,7 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
         rounds: accepted.rounds,
         aggregate: accepted.aggregate,
         cast: accepted.cast.clone(),
+        judge: accepted.judge.clone(),
         path,
         keys,
         depth,

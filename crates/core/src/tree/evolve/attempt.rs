@@ -53,6 +53,7 @@ pub(super) fn start(state: &mut State, started: &AttemptStarted, at: Now) {
         ended_at: None,
     };
     subtask.attempts.push(no);
+    subtask.needs_approval = false;
     let owner = subtask.delegation;
     graph::set_phase(state, started.subtask, Phase::Running);
     state.by_attempt.insert(started.id.clone(), no);

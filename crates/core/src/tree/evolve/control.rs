@@ -138,9 +138,7 @@ pub(super) fn reopen(
         state.attempts[parent].open_children += 1;
     }
     // As at the beginning: the clock must run while somebody is asked.
-    let asks = |no: &SubtaskNo| {
-        state.subtasks[*no].needs_approval && state.subtasks[*no].attempts.is_empty()
-    };
+    let asks = |no: &SubtaskNo| state.subtasks[*no].needs_approval;
     if state.delegations[no].subtasks.iter().any(asks) {
         accept::start_clock(state, no, at);
     }

@@ -1,5 +1,6 @@
 //! How subtasks move, and what that means for those that depend on them.
 
+use super::accept;
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
 use crate::tree::bounds::{call_key, time_allowed};
@@ -50,7 +51,7 @@ pub(super) fn set_phase(state: &mut State, no: SubtaskNo, phase: Phase) {
 
 /// Nothing comes before it any more.
 pub(super) fn make_ready(state: &mut State, no: SubtaskNo) {
-    let approval = state.subtasks[no].needs_approval && state.subtasks[no].attempts.is_empty();
+    let approval = state.subtasks[no].needs_approval;
     set_phase(state, no, if approval { Phase::AwaitingApproval } else { Phase::Queued });
 }
 
@@ -110,6 +111,7 @@ pub(super) fn retry(state: &mut State, retried: &Retried, at: Now) {
     if let Some(substitute) = &retried.agent {
         subtask.agent = substitute.agent.clone();
         subtask.habits = substitute.habits.clone();
+        subtask.needs_approval |= substitute.needs_approval;
         subtask.call_key = call_key(&substitute.agent, &subtask.task);
         let limits = state.settings.as_ref().map(|settings| &settings.limits);
         let allowed = limits.map(|l| time_allowed(l, subtask.asked_ms, &subtask.habits));
@@ -119,6 +121,11 @@ pub(super) fn retry(state: &mut State, retried: &Retried, at: Now) {
     subtask.error = None;
     subtask.merge = None;
     let unmet = subtask.unmet > 0;
+    if subtask.needs_approval {
+        // Nobody may ever say yes.
+        let delegation = subtask.delegation;
+        accept::start_clock(state, delegation, at);
+    }
     forget_winner(state, no);
     if unmet {
         set_phase(state, no, Phase::Waiting);

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Next, Opening, answer, cast_of, data_field, last, part, plain, subtasks};
-use crate::ids::AgentId;
+use super::{
+    Draft, Next, Opening, answer, cast_of, data_field, judge_of, last, part, plain, subtasks,
+};
 use crate::returns::{Artifact, Return};
 use crate::tree::arena::SubtaskNo;
-use crate::tree::command::{Delegate, Habits};
+use crate::tree::command::{Candidate, Delegate};
 use crate::tree::event::{Cast, DelegationResult, Outcome, Role, Vote};
 use crate::tree::plan::Aggregate;
 use crate::tree::state::{Delegation, State, Subtask};
@@ -30,7 +31,8 @@ pub(super) fn open(command: &Delegate) -> Opening {
         part(cast, Role::Member, id, (&command.title, &task))
     };
     let drafts: Vec<Draft> = cast.iter().enumerate().map(member).collect();
-    Opening { asked: drafts.len() as u64, drafts, cast, rounds: 0, repeats: 2 }
+    let judge = judge_of(command).map(|judge| judge_cast(judge, cast.first()));
+    Opening { asked: drafts.len() as u64, drafts, cast, judge, rounds: 0, repeats: 2 }
 }
 
 pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
@@ -40,13 +42,11 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
         return Next::End(below_quorum(state, delegation, &members), self::all(state, delegation));
     }
     let judged = subtasks(state, delegation).any(|(_, subtask)| subtask.role == Role::Judge);
-    let judge = state.settings.as_ref().and_then(|settings| settings.judge.as_ref());
-    match (delegation.aggregate, delegation.winner, judge) {
+    match (delegation.aggregate, delegation.winner, &delegation.judge) {
         (Aggregate::Merge, _, _) => Next::End(Outcome::Completed, self::all(state, delegation)),
-        (Aggregate::Best, None, Some(agent)) if !judged => {
-            let judge = (delegation.title.as_str(), &delegation.task);
-            let cast = judge_cast(delegation, agent);
-            let mut draft = part(&cast, Role::Judge, "judge".to_owned(), judge);
+        (Aggregate::Best, None, Some(cast)) if !judged => {
+            let about = (delegation.title.as_str(), &delegation.task);
+            let mut draft = part(cast, Role::Judge, "judge".to_owned(), about);
             draft.needs = members.iter().map(|(no, _, _)| *no).collect();
             draft.required = false;
             Next::Grow(vec![draft])
@@ -67,14 +67,14 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
 }
 
 /// What the call says of the first member holds for the judge, except its budget.
-fn judge_cast(delegation: &Delegation, agent: &AgentId) -> Cast {
-    let first = delegation.cast.first();
+fn judge_cast(judge: &Candidate, first: Option<&Cast>) -> Cast {
+    let approved_like_it = first.is_some_and(|cast| cast.needs_approval);
     Cast {
-        agent: agent.clone(),
-        habits: Habits::default(),
+        agent: judge.agent.clone(),
+        habits: judge.habits.clone(),
         timeout_ms: first.and_then(|cast| cast.timeout_ms),
         tokens: None,
-        needs_approval: first.is_some_and(|cast| cast.needs_approval),
+        needs_approval: judge.needs_approval || approved_like_it,
     }
 }
 

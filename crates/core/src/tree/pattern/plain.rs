@@ -27,7 +27,7 @@ pub(super) fn open(command: &Delegate, edges: &[Vec<usize>], first: SubtaskNo) -
     });
     let drafts: Vec<Draft> = drafts.collect();
     let asked = drafts.len() as u64;
-    Opening { drafts, cast: Vec::new(), rounds: 0, asked, repeats: 1 }
+    Opening { drafts, cast: Vec::new(), judge: None, rounds: 0, asked, repeats: 1 }
 }
 
 /// How a whole graph ended: completed if all that is required ended well,

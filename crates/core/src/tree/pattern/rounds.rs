@@ -52,6 +52,7 @@ pub(super) fn open(command: &Delegate, words: &Words, default_rounds: u32) -> Op
         .map(|cast| part(cast, words.lead, words.first.to_owned(), (&command.title, &task)));
     let rounds = command.rounds.unwrap_or(default_rounds);
     Opening {
+        judge: None,
         drafts: lead.into_iter().collect(),
         asked: cast.len() as u64,
         cast,

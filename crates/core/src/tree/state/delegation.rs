@@ -35,6 +35,8 @@ pub struct Delegation {
     pub aggregate: Aggregate,
     /// Agents of a debate, review or ensemble.
     pub cast: Vec<Cast>,
+    /// Who judges an ensemble in the end, if anybody does.
+    pub judge: Option<Cast>,
     /// The agents above: who asks is the last.
     pub path: Arc<[AgentId]>,
     /// The call keys above.

@@ -29,7 +29,7 @@ pub struct Subtask {
     pub round: u32,
     /// Whether the delegation needs it to succeed.
     pub required: bool,
-    /// Whether a human must say yes before it starts.
+    /// Whether a human must say yes before it starts; settled once it has started.
     pub needs_approval: bool,
     /// Files it means to change.
     pub files: Vec<String>,

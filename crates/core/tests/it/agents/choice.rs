@@ -32,7 +32,7 @@ fn choice(hints: &[(&str, &[&str])], agents: &[&str], texts: &[&str]) -> String 
     let agents: Vec<AgentId> = agents.iter().map(AgentId::new).collect();
     let roster = described(&Config::default());
     let line = |(index, text): (usize, &&str)| {
-        let wish = Wish { text, hints: &hints, agents: &agents, index, parent: None };
+        let wish = Wish { text, hints: &hints, agents: &agents, index, path: &[] };
         let choice = choose(&roster, &wish);
         format!("{} ({})\n", choice.agent, choice.reason)
     };
@@ -109,11 +109,11 @@ fn only_agents_that_may_be_called_are_looked_at_for_their_words() {
         hints: &hints,
         agents: &[],
         index: 0,
-        parent: None,
+        path: &[],
     };
     assert_eq!(choose(&roster, &wish).agent.as_str(), "doc-writer");
-    let parent = AgentId::new("tester");
-    wish.parent = Some(&parent);
+    let path = [AgentId::new("tester")];
+    wish.path = &path;
     assert_eq!(choose(&roster, &wish).agent.as_str(), "general-purpose");
 }
 
@@ -127,7 +127,7 @@ fn many_shared_words_are_shown_in_part() {
     };
     let roster = Roster::new([definition], &Config::default());
     let hints = BTreeMap::new();
-    let wish = Wish { text, hints: &hints, agents: &[], index: 0, parent: None };
+    let wish = Wish { text, hints: &hints, agents: &[], index: 0, path: &[] };
     expect!["its description shares `five`, `four`, `one`, `seven`, `six` and 2 more"]
         .assert_eq(&choose(&roster, &wish).reason);
 }

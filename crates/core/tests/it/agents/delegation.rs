@@ -1,9 +1,9 @@
 use expect_test::expect;
-use legation_core::agent::may_delegate;
-use legation_core::config::Config;
+use legation_core::agent::{Level, may_delegate};
+use legation_core::config::{Config, Grant};
 use legation_core::ids::AgentId;
 
-use super::{config, roster};
+use super::{config, path, roster};
 
 const AGENTS: &str = "
     coordinator: -> data-*,citation-checker,ghost !data-thief
@@ -21,14 +21,16 @@ const AGENTS: &str = "
     listed: allow=delegate(data-analyst) -> *
 ";
 
-/// The answer to each question `parent child`; `user` is a root.
+/// The answer to each question: `user`, the agents below it and who is asked for.
 fn answers(config: &Config, questions: &[&str]) -> String {
     let roster = roster(AGENTS, config);
     let answer = |question: &&str| {
-        let (parent, child) = question.split_once(' ').unwrap();
-        let parent = Some(AgentId::new(parent)).filter(|parent| parent.as_str() != "user");
-        match may_delegate(&roster, parent.as_ref(), &AgentId::new(child)) {
-            Ok(()) => format!("{question}: yes\n"),
+        let (callers, child) = question.rsplit_once(' ').unwrap();
+        let callers = callers.strip_prefix("user").unwrap_or(callers);
+        match may_delegate(&roster, &path(callers), &AgentId::new(child)) {
+            Ok(Level::Allow) => format!("{question}: yes\n"),
+            Ok(Level::Ask) => format!("{question}: after a human's yes\n"),
+            Ok(Level::Deny) => unreachable!("a denial is a refusal"),
             Err(no) => format!("{question}: {}\n  {no}\n  {}\n", no.code, no.hint),
         }
     };
@@ -170,7 +172,118 @@ fn a_rule_that_denies_the_tool_denies_the_delegation() {
     "#]]
     .assert_eq(&answers(&config("deny=delegate"), &["user hermit", "open hermit"]));
     expect![[r#"
-        open hermit: yes
+        user hermit: after a human's yes
+        open hermit: after a human's yes
     "#]]
-    .assert_eq(&answers(&config("ask=delegate"), &["open hermit"]));
+    .assert_eq(&answers(&config("ask=delegate"), &["user hermit", "open hermit"]));
+}
+
+#[test]
+fn what_any_ancestor_denies_is_denied_below_it() {
+    expect![[r#"
+        user barred open hermit: yes
+        user barred open data-analyst: AGENT_NOT_ALLOWED
+          Agent `barred`, above `open`, denies `delegate(data-analyst)`: the rule `delegate(data-analyst)`.
+          change the rule about `delegate`, or name another agent
+        user barred loop open data-analyst: AGENT_NOT_ALLOWED
+          Agent `barred`, above `open`, denies `delegate(data-analyst)`: the rule `delegate(data-analyst)`.
+          change the rule about `delegate`, or name another agent
+        user coordinator open data-analyst: yes
+        user coordinator open data-thief: AGENT_NOT_ALLOWED
+          Agent `coordinator`, above `open`, denies `delegate(data-thief)`: its `subagents.deny` names `data-thief`.
+          take `data-thief` out of `subagents.deny` in the file of `coordinator`, or name another agent
+        user coordinator loop open data-thief: AGENT_NOT_ALLOWED
+          Agent `coordinator`, above `open`, denies `delegate(data-thief)`: its `subagents.deny` names `data-thief`.
+          take `data-thief` out of `subagents.deny` in the file of `coordinator`, or name another agent
+        user listed open data-analyst: yes
+        user listed open hermit: AGENT_NOT_ALLOWED
+          Agent `listed`, above `open`, denies `delegate(hermit)`: not on the list of allowed tools.
+          change the rule about `delegate`, or name another agent
+        user hermit open data-analyst: AGENT_NOT_ALLOWED
+          Agent `hermit`, above `open`, denies `delegate(data-analyst)`: it has no `subagents` to delegate to.
+          change the rule about `delegate`, or name another agent
+        user ghost open data-analyst: AGENT_NOT_FOUND
+          There is no agent `ghost`.
+          `legation agents list` shows all agents
+    "#]]
+    .assert_eq(&answers(
+        &Config::default(),
+        &[
+            "user barred open hermit",
+            "user barred open data-analyst",
+            "user barred loop open data-analyst",
+            "user coordinator open data-analyst",
+            "user coordinator open data-thief",
+            "user coordinator loop open data-thief",
+            "user listed open data-analyst",
+            "user listed open hermit",
+            "user hermit open data-analyst",
+            "user ghost open data-analyst",
+        ],
+    ));
+    expect![[r#"
+        user barred open data-thief: AGENT_NOT_ALLOWED
+          The configuration denies `delegate(data-thief)`: the rule `delegate(data-*)`.
+          change the rule about `delegate`, or name another agent
+    "#]]
+    .assert_eq(&answers(&config("deny=delegate(data-*)"), &["user barred open data-thief"]));
+}
+
+#[test]
+fn what_an_ancestor_asks_about_is_asked_below_it() {
+    let lines = "
+        careful: ask=delegate(hermit) -> *
+        open: -> *
+        hermit:
+        other:
+    ";
+    let roster = roster(lines, &Config::default());
+    let level = |callers: &str, child: &str| {
+        may_delegate(&roster, &path(callers), &AgentId::new(child)).unwrap()
+    };
+    assert_eq!(level("careful open", "hermit"), Level::Ask);
+    assert_eq!(level("careful open", "other"), Level::Allow);
+    assert_eq!(level("open careful", "hermit"), Level::Ask);
+    assert_eq!(level("open", "hermit"), Level::Allow);
+}
+
+#[test]
+fn a_grant_lifts_what_an_ancestor_denies_for_the_agent_it_names() {
+    let mut config = Config::default();
+    config.agents.grants = vec![Grant {
+        name: "thieves".to_owned(),
+        parent: "coordinator".to_owned(),
+        child: "open".to_owned(),
+        tools: vec!["delegate(data-thief)".to_owned()],
+    }];
+    expect![[r#"
+        user coordinator open data-thief: yes
+        user coordinator loop open data-thief: AGENT_NOT_ALLOWED
+          Agent `coordinator`, above `open`, denies `delegate(data-thief)`: its `subagents.deny` names `data-thief`.
+          take `data-thief` out of `subagents.deny` in the file of `coordinator`, or name another agent
+        user coordinator data-thief: AGENT_NOT_ALLOWED
+          Agent `coordinator` may not delegate to `data-thief`: its `subagents.deny` names `data-thief`.
+          take `data-thief` out of `subagents.deny` in the file of `coordinator`
+    "#]]
+    .assert_eq(&answers(
+        &config,
+        &[
+            "user coordinator open data-thief",
+            "user coordinator loop open data-thief",
+            "user coordinator data-thief",
+        ],
+    ));
+}
+
+#[test]
+fn a_denied_subagent_leaves_the_tool_to_the_others() {
+    let roster = roster(AGENTS, &Config::default());
+    let permissions = roster.permissions(&path("coordinator"), None).unwrap();
+    let level = |tool: &str| permissions.verdict(tool).level;
+    assert_eq!(level("delegate"), Level::Allow);
+    assert_eq!(level("delegate(data-analyst)"), Level::Allow);
+    assert_eq!(level("delegate(data-thief)"), Level::Deny);
+    // Whoever asks about several at once gets the least of them.
+    assert_eq!(level("delegate(data-t*)"), Level::Deny);
+    assert_eq!(level("shell(data-thief)"), Level::Allow);
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::keys::{good, out_of_range};
 use super::{lines, shown, told};
+use crate::matching;
 
 /// How a user would write a value; lists whose items have commas must be JSON.
 fn written(kind: Kind, value: &Value) -> String {
@@ -194,12 +195,12 @@ fn bytes_that_are_no_text_are_refused_by_name() {
 
 proptest! {
     #[test]
-    fn no_environment_panics(pairs in proptest::collection::vec(("(LEGATION_[A-Z_]{0,20}|MAX_DELEGATION_DEPTH|\\PC{0,10})", "\\PC{0,20}"), 0..10)) {
+    fn no_environment_panics(pairs in proptest::collection::vec((matching("(LEGATION_[A-Z_]{0,20}|MAX_DELEGATION_DEPTH|\\PC{0,10})"), matching("\\PC{0,20}")), 0..10)) {
         let _ = merge(&[environment(pairs)]);
     }
 
     #[test]
-    fn whatever_a_variable_of_ours_holds_it_is_taken_or_refused_by_name(index in 0..KEYS.len(), text in "\\PC{0,12}|-?[0-9]{0,30}(\\.[0-9]+)?|[\\[{].{0,8}") {
+    fn whatever_a_variable_of_ours_holds_it_is_taken_or_refused_by_name(index in 0..KEYS.len(), text in matching("\\PC{0,12}|-?[0-9]{0,30}(\\.[0-9]+)?|[\\[{].{0,8}")) {
         let name = KEYS[index].variable().unwrap_or_else(|| "LEGATION_PRICES".to_owned());
         if let Err(problems) = merge(&[environment([(name.clone(), text)])]) {
             for problem in problems {

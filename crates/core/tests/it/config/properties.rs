@@ -9,6 +9,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 use super::keys::{good, member, out_of_range, wrong_type};
+use crate::matching;
 
 /// Small values for each key, so that thousands of layers stay quick.
 static TAKEN: LazyLock<Vec<Vec<Value>>> = LazyLock::new(|| small(good));
@@ -71,10 +72,10 @@ fn anything() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
-        "\\PC{0,8}".prop_map(Value::from),
+        matching("\\PC{0,8}").prop_map(Value::from),
     ];
     let names = KEYS.iter().flat_map(|key| key.parts()).collect::<Vec<_>>();
-    let name = prop_oneof![select(names).prop_map(str::to_owned), "\\PC{0,6}"];
+    let name = prop_oneof![select(names).prop_map(str::to_owned), matching("\\PC{0,6}")];
     leaf.prop_recursive(5, 40, 6, move |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
@@ -126,6 +127,8 @@ fn is_in_range(config: &Config) -> bool {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn the_last_layer_that_sets_a_key_is_the_one_that_is_named(mut layers in layers()) {
         let effective = merge(&layers).unwrap();

@@ -5,7 +5,7 @@ use legation_core::task::NamedSubtask;
 use super::Question;
 
 /// Bytes of a text: little for a linear reader even in a debug build, minutes for a quadratic one.
-const SIZE: usize = 200_000;
+const SIZE: usize = 100_000;
 /// Entries of a list, likewise.
 const ENTRIES: usize = 20_000;
 
@@ -43,12 +43,11 @@ fn hostile() -> Vec<(&'static str, String)> {
 fn hostile_text_is_answered_in_linear_time() {
     for (name, text) in hostile() {
         let mut question = Question::about("t");
+        question.task.title.clone_from(&text);
         question.task.description = text;
         question.config.patterns.hints.debate =
             vec!["write it a".to_owned(), "after after a".to_owned()];
         assert!(question.ask().score <= 100, "{name}");
-        question.task.title = std::mem::take(&mut question.task.description);
-        assert!(question.ask().score <= 100, "{name} as a title");
     }
 }
 

@@ -76,7 +76,7 @@ fn endings() -> Vec<Body> {
             subtask,
             cause: RetryCause::Request,
             not_before: Now(1_767_225_602_000),
-            agent: Some(Substitute { agent: "ben".into(), habits: habits() }),
+            agent: Some(Substitute { agent: "ben".into(), habits: habits(), needs_approval: true }),
             note: Some(text("use the other port")),
             reserved: Some(amount(50_000, 1.25)),
         }),
@@ -129,7 +129,6 @@ fn settings() -> Settings {
         recovery: Recovery::default(),
         quality_threshold: Some(80),
         enabled: true,
-        judge: Some("solomon".into()),
     }
 }
 
@@ -164,6 +163,13 @@ fn accepted() -> Accepted {
             tokens: Some(90_000),
             needs_approval: true,
         }],
+        judge: Some(Cast {
+            agent: "solomon".into(),
+            habits: Habits::default(),
+            timeout_ms: None,
+            tokens: None,
+            needs_approval: false,
+        }),
         width: 5,
         max_depth: 3,
         cap: Some(amount(400_000, 4.5)),

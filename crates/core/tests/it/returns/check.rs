@@ -441,13 +441,25 @@ fn the_names_of_the_checks_are_the_ones_in_json() {
     }
 }
 
+#[test]
+fn where_a_name_stands_twice_the_last_one_counts() {
+    let text = good().to_string();
+    let twice = text.replacen('{', r#"{"summary": 1, "data": 1, "sum\u006dary": "First.", "#, 1);
+    let claimed = check_text(&twice).unwrap();
+    assert_eq!((claimed.summary.as_str(), claimed.data), ("Made it.", Some(json!(1))));
+    let open = text.strip_suffix('}').unwrap();
+    let later = format!(r#"{open}, "sum\u006dary": "Last.", "data": 2, "data": null}}"#);
+    let claimed = check_text(&later).unwrap();
+    assert_eq!((claimed.summary.as_str(), claimed.data), ("Last.", None));
+}
+
 proptest! {
     #[test]
     fn any_value_anywhere_has_an_answer(
         place in prop::sample::select(vec![
             "/status", "/summary", "/artifacts", "/artifacts/0", "/artifacts/0/path",
             "/artifacts/0/type", "/metadata", "/metadata/session_id",
-            "/metadata/delegation_path", "/errors",
+            "/metadata/delegation_path", "/metadata/delegation_depth", "/errors",
         ]),
         value in any_json(),
     ) {

@@ -1,9 +1,9 @@
 //! What people do, what the clock does, and what a crash does.
 
-use legation_core::ids::{AgentId, AttemptId, DelegationId, SubtaskId};
-use legation_core::tree::command::{Approve, Cancel, Command, Habits, Retry};
+use legation_core::ids::{AttemptId, DelegationId, SubtaskId};
+use legation_core::tree::command::{Approve, Cancel, Candidate, Command, Habits, Retry};
 
-use super::{ROOT, Story};
+use super::{ROOT, Story, candidate};
 
 impl Story {
     /// Time passes, and nobody looks at the clock.
@@ -73,15 +73,15 @@ impl Story {
     }
 
     pub(crate) fn retry_by(&mut self, name: &str, agent: &str, habits: Habits) -> &mut Self {
-        self.retries(name, Some((agent.into(), habits)), None)
+        self.retry_as(name, Candidate { habits, ..candidate(agent) })
     }
 
-    fn retries(
-        &mut self,
-        name: &str,
-        agent: Option<(AgentId, Habits)>,
-        note: Option<&str>,
-    ) -> &mut Self {
+    /// By another agent, of which more is known than its habits.
+    pub(crate) fn retry_as(&mut self, name: &str, agent: Candidate) -> &mut Self {
+        self.retries(name, Some(agent), None)
+    }
+
+    fn retries(&mut self, name: &str, agent: Option<Candidate>, note: Option<&str>) -> &mut Self {
         let (delegation, subtask) = self.place(name);
         let note = note.map(str::to_owned);
         self.tell(Command::Retry(Retry { delegation, subtask, agent, note }))

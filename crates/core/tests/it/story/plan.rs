@@ -6,7 +6,7 @@
 
 use legation_core::config::{Limits, Pattern, Recovery};
 use legation_core::ids::AttemptId;
-use legation_core::tree::command::{CallLimits, Caller, Delegate, Habits, Target};
+use legation_core::tree::command::{CallLimits, Caller, Candidate, Delegate, Habits, Target};
 use legation_core::tree::event::Settings;
 use legation_core::tree::plan::Aggregate;
 
@@ -23,7 +23,6 @@ pub(crate) fn default_settings() -> Settings {
         recovery: Recovery::default(),
         quality_threshold: None,
         enabled: true,
-        judge: None,
     }
 }
 
@@ -71,6 +70,7 @@ impl Plan {
             pattern,
             rounds: None,
             aggregate: Aggregate::Vote,
+            judge: None,
             subtasks: parts.split_whitespace().map(part).collect(),
             call: CallLimits::default(),
             include_dirty: false,
@@ -96,6 +96,11 @@ impl Plan {
         let part = self.0.subtasks.iter_mut().find(|part| part.id.as_str() == id);
         change(part.expect("the plan has that part"));
         self
+    }
+
+    /// Who judges in the end.
+    pub(crate) fn judged_by(self, agent: &str) -> Self {
+        self.with(|call| call.judge = Some(candidate(agent)))
     }
 
     /// What each agent's definition says.
@@ -136,6 +141,12 @@ impl Plan {
         }
         self.0
     }
+}
+
+/// An agent that may be used, with no habits of its own.
+pub(crate) fn candidate(agent: &str) -> Candidate {
+    let habits = Habits::default();
+    Candidate { agent: agent.into(), permitted: Ok(()), needs_approval: false, habits }
 }
 
 fn part(text: &str) -> Target {

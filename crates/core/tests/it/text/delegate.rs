@@ -3,6 +3,8 @@ use legation_core::text::delegate::{Entry, Parsed, parse};
 use legation_core::text::story::StoryId;
 use proptest::prelude::*;
 
+use crate::matching;
+
 /// One line per entry: `number hours description`, or `line N: reason`.
 fn read(text: &str) -> String {
     shown(&parse(text, &StoryId::default(), 0))
@@ -310,9 +312,9 @@ fn depth_stops_at_its_largest_value() {
 /// Words with colons, balanced brackets, quotes and letters of several alphabets.
 fn description() -> impl Strategy<Value = String> {
     let word = prop_oneof![
-        "[a-zA-Z0-9äßλ日:'\",.>#*~-]{1,8}",
-        "[a-z]{1,4}\\[[0-9:]{0,3}\\]",
-        "`[a-z\\[]{0,2}[a-z\\]]{0,2}`".prop_filter("balanced", |code| {
+        matching("[a-zA-Z0-9äßλ日:'\",.>#*~-]{1,8}"),
+        matching("[a-z]{1,4}\\[[0-9:]{0,3}\\]"),
+        matching("`[a-z\\[]{0,2}[a-z\\]]{0,2}`").prop_filter("balanced", |code| {
             let mut depth = 0_i32;
             let kept = code.chars().all(|symbol| {
                 depth += i32::from(symbol == '[') - i32::from(symbol == ']');

@@ -1,9 +1,9 @@
 //! A human's yes: before a subtask starts, or in the middle of an attempt.
 
 use expect_test::expect;
-use legation_core::tree::command::{Approve, Command};
+use legation_core::tree::command::{Approve, Candidate, Command};
 
-use crate::story::{ROOT, Story, completed, dag, parallel};
+use crate::story::{ROOT, Story, candidate, completed, dag, parallel};
 
 #[test]
 fn a_subtask_that_needs_a_yes_waits_for_it() {
@@ -90,6 +90,38 @@ fn a_retry_of_what_nobody_answered_asks_again_until_a_new_deadline() {
           a awaiting_approval
     "#]]);
     story.owed(expect!["wake +7200s"]);
+    story.so_far().tick(3_600).events(expect![[r#"
+        del-1 ran out of time
+        a is blocked: Nobody approved it in time.
+        del-1 ended blocked
+    "#]]);
+}
+
+#[test]
+fn another_agent_needs_a_yes_of_its_own() {
+    let mut story = Story::bounded(parallel("a! b"), |s| s.recovery.auto_retry = false);
+    story.approve("a").run("a").returns("a", crate::story::failed("broke"));
+    let asked = Candidate { needs_approval: true, ..candidate("c") };
+    story.retry_as("a", asked).tree(expect![[r#"
+        del-1 running
+          a awaiting_approval
+          b queued
+    "#]]);
+    story.approve("a").run("a").returns("a", crate::story::failed("broke")).retry("a");
+    story.tree(expect![[r#"
+        del-1 running
+          a queued
+          b queued
+    "#]]);
+}
+
+#[test]
+fn whoever_is_asked_about_another_agent_has_until_the_deadline() {
+    // Nothing has started, so no clock runs yet.
+    let mut story = Story::new(parallel("a"));
+    story.cancel_one("a").owed(expect!["deliver del-1"]);
+    story.retry_as("a", Candidate { needs_approval: true, ..candidate("c") });
+    story.owed(expect!["wake +3600s"]);
     story.so_far().tick(3_600).events(expect![[r#"
         del-1 ran out of time
         a is blocked: Nobody approved it in time.

@@ -1,5 +1,7 @@
 //! Logs that do not fit together, and events that nobody could have written.
 
+use std::sync::LazyLock;
+
 use legation_core::time::Now;
 use legation_core::tree::command::Command;
 use legation_core::tree::event::{Body, Event};
@@ -133,7 +135,7 @@ fn strangers() -> Vec<Body> {
 }
 
 /// A story in which nearly everything happens.
-fn eventful() -> Vec<Event> {
+static EVENTFUL: LazyLock<Vec<Event>> = LazyLock::new(|| {
     let mut story = Story::new(parallel("a! b c<b"));
     story.approve("a").run("a b").nested("a", debate("ann ben")).run("propose");
     story.uses("propose", 10).pause_now(ROOT).go().resume(ROOT).go();
@@ -141,7 +143,13 @@ fn eventful() -> Vec<Event> {
     story.returns("b", failed("broke")).tick(5).run("b");
     story.returns("b", completed("done").files(&["x"]));
     story.log
-}
+});
+
+/// What an event may be made of: every form there is, and a log that makes sense.
+static POOL: LazyLock<Vec<Value>> = LazyLock::new(|| {
+    let events = golden_log().into_iter().chain(EVENTFUL.iter().cloned());
+    events.map(|event| serde_json::to_value(event).unwrap()).collect()
+});
 
 /// Everything that anybody may ask of a state.
 fn question(state: &State, now: Now) {
@@ -199,7 +207,7 @@ fn mutate(value: &mut Value, nth: &mut usize, lie: &Lie) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn no_event_whatever_it_says_brings_the_fold_down(
@@ -207,12 +215,11 @@ proptest! {
         cut in any::<prop::sample::Index>(),
         now in prop_oneof![Just(0), Just(u64::MAX), 1_767_225_600_000u64..1_767_325_600_000],
     ) {
-        let log = eventful();
         let mut state = State::default();
-        log.iter().take(cut.index(log.len()) + 1).for_each(|event| evolve(&mut state, event));
-        let pool: Vec<Event> = golden_log().into_iter().chain(log).collect();
+        let cut = cut.index(EVENTFUL.len()) + 1;
+        EVENTFUL.iter().take(cut).for_each(|event| evolve(&mut state, event));
         for (index, mut nth, lie) in picks {
-            let mut value = serde_json::to_value(index.get(&pool)).unwrap();
+            let mut value = index.get(&POOL).clone();
             mutate(&mut value, &mut nth, &lie);
             if let Ok(event) = serde_json::from_value::<Event>(value) {
                 evolve(&mut state, &event);
@@ -225,11 +232,10 @@ proptest! {
     fn a_shuffled_log_never_brings_the_fold_down(
         order in Just((0..40usize).collect::<Vec<_>>()).prop_shuffle(),
     ) {
-        let log = eventful();
         let mut state = State::default();
-        log.iter().take(2).for_each(|event| evolve(&mut state, event));
+        EVENTFUL.iter().take(2).for_each(|event| evolve(&mut state, event));
         for at in order {
-            if let Some(event) = log.get(at) {
+            if let Some(event) = EVENTFUL.get(at) {
                 evolve(&mut state, event);
                 question(&state, Now(1_767_225_600_000));
             }

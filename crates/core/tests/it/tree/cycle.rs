@@ -115,8 +115,9 @@ fn every_agent_of_a_pattern_is_checked() {
 
 #[test]
 fn a_judge_on_the_path_is_not_started() {
-    let mut story = Story::bounded(parallel("one@solomon"), |s| s.judge = Some("solomon".into()));
-    story.run("one").nested("one", ensemble("ann ben", Aggregate::Best)).go();
+    let mut story = Story::new(parallel("one@solomon"));
+    let judged = ensemble("ann ben", Aggregate::Best).judged_by("solomon");
+    story.run("one").nested("one", judged).go();
     story.returns("member-1", crate::story::completed("x")).so_far();
     story.returns("member-2", crate::story::completed("y")).events(expect![[r#"
         member-2#1 ended completed: y

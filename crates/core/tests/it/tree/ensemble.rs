@@ -1,10 +1,11 @@
 //! Ensemble: the same task to several members, then one answer.
 
 use expect_test::expect;
+use legation_core::tree::command::Candidate;
 use legation_core::tree::plan::Aggregate;
 use serde_json::{Value, json};
 
-use crate::story::{Answer, ROOT, Story, completed, ensemble, failed};
+use crate::story::{Answer, ROOT, Story, candidate, completed, ensemble, failed};
 
 fn decides(decision: impl Into<Value>) -> Answer {
     let decision = decision.into();
@@ -384,10 +385,8 @@ fn merge_takes_every_answer_and_every_file() {
 
 fn best(judge: Option<&str>) -> Story {
     let plan = ensemble("ann ben cleo", Aggregate::Best);
-    let mut story = Story::bounded(plan, |s| {
-        s.judge = judge.map(Into::into);
-        s.recovery.auto_retry = false;
-    });
+    let plan = plan.with(|call| call.judge = judge.map(candidate));
+    let mut story = Story::bounded(plan, |s| s.recovery.auto_retry = false);
     story.go();
     story
 }
@@ -441,11 +440,8 @@ fn a_judge_that_fails_or_names_nobody_leaves_it_to_what_was_measured() {
 
 #[test]
 fn a_judge_that_does_not_fit_into_the_tree_is_done_without() {
-    let plan = ensemble("ann ben", Aggregate::Best);
-    let mut story = Story::bounded(plan, |s| {
-        s.judge = Some("solomon".into());
-        s.limits.max_agents_per_tree = 2;
-    });
+    let plan = ensemble("ann ben", Aggregate::Best).judged_by("solomon");
+    let mut story = Story::bounded(plan, |s| s.limits.max_agents_per_tree = 2);
     story.go().returns("member-1", completed("x")).so_far();
     story.returns("member-2", completed("y").quality(50)).events(expect![[r#"
         member-2#1 ended completed: y
@@ -469,9 +465,8 @@ fn each_member_has_its_own_time_and_budget() {
 
 #[test]
 fn a_judge_is_approved_and_timed_like_the_members() {
-    let plan = ensemble("ann! ben!", Aggregate::Best);
-    let plan = plan.with(|call| call.call.timeout_ms = Some(30_000));
-    let mut story = Story::bounded(plan, |s| s.judge = Some("solomon".into()));
+    let plan = ensemble("ann! ben!", Aggregate::Best).judged_by("solomon");
+    let mut story = Story::new(plan.with(|call| call.call.timeout_ms = Some(30_000)));
     story.approve("member-1").approve("member-2").go();
     story.returns("member-1", completed("x")).returns("member-2", completed("y"));
     story.tree(expect![[r#"
@@ -484,10 +479,23 @@ fn a_judge_is_approved_and_timed_like_the_members() {
 }
 
 #[test]
+fn a_judge_that_needs_a_yes_of_its_own_waits_for_it() {
+    let judge = Candidate { needs_approval: true, ..candidate("solomon") };
+    let plan = ensemble("ann ben", Aggregate::Best).with(|call| call.judge = Some(judge));
+    let mut story = Story::new(plan);
+    story.go().returns("member-1", completed("x")).returns("member-2", completed("y"));
+    story.tree(expect![[r#"
+        del-1 running
+          member-1 completed
+          member-2 completed
+          judge awaiting_approval
+    "#]]);
+}
+
+#[test]
 fn no_judge_is_started_once_the_rest_has_to_stop() {
-    let plan = ensemble("ann ben cleo dan eve", Aggregate::Best);
+    let plan = ensemble("ann ben cleo dan eve", Aggregate::Best).judged_by("solomon");
     let mut story = Story::bounded(plan, |s| {
-        s.judge = Some("solomon".into());
         s.recovery.auto_retry = false;
         s.recovery.continue_on_partial_failure = false;
     });

@@ -2,9 +2,13 @@
 
 use expect_test::expect;
 use legation_core::Code;
-use legation_core::tree::command::Command;
+use legation_core::agent::Refusal;
+use legation_core::tree::command::{Candidate, Command, Permitted};
+use legation_core::tree::plan::Aggregate;
 
-use crate::story::{ROOT, Story, completed, default_settings, parallel};
+use crate::story::{
+    ROOT, Story, candidate, completed, default_settings, ensemble, failed, parallel,
+};
 
 #[test]
 fn depth_and_path_in_a_return_are_the_runtimes_own() {
@@ -101,11 +105,15 @@ fn delegation_that_is_switched_off_is_refused() {
     "#]]);
 }
 
+fn not_allowed(message: &str) -> Permitted {
+    let hint = "Ask for another.".to_owned();
+    Err(Refusal { code: Code::AgentNotAllowed, message: message.to_owned(), hint })
+}
+
 #[test]
 fn an_agent_that_may_not_be_used_refuses_the_whole_batch() {
     let plan = parallel("a b").part("b", |part| {
-        let hint = "Ask for another.".to_owned();
-        part.permitted = Err((Code::AgentNotAllowed, "`b` is switched off.".to_owned(), hint));
+        part.permitted = not_allowed("`b` is switched off.");
     });
     let mut story = Story::new(plan);
     story.events(expect![[r#"
@@ -115,10 +123,44 @@ fn an_agent_that_may_not_be_used_refuses_the_whole_batch() {
 }
 
 #[test]
+fn a_judge_that_may_not_be_used_refuses_the_ensemble_it_would_judge() {
+    let judge = |permitted| Some(Candidate { permitted, ..candidate("solomon") });
+    let judged = |aggregate| {
+        let plan = ensemble("ann ben", aggregate);
+        plan.with(|call| call.judge = judge(not_allowed("`solomon` is switched off.")))
+    };
+    let mut story = Story::new(judged(Aggregate::Best));
+    story.events(expect![[r#"
+        ! AGENT_NOT_ALLOWED `solomon` is switched off.
+    "#]]);
+    assert!(story.log.is_empty());
+    // Where nobody has to judge, it does not matter who may.
+    for aggregate in [Aggregate::Vote, Aggregate::Merge] {
+        let story = Story::new(judged(aggregate));
+        assert!(!story.log.is_empty());
+        assert_eq!(story.state.delegations[story.delegation(ROOT)].judge, None);
+    }
+}
+
+#[test]
+fn an_agent_that_may_not_be_used_gets_no_second_attempt_either() {
+    let mut story = Story::bounded(parallel("a b"), |s| s.recovery.auto_retry = false);
+    story.run("a b").returns("a", failed("broke")).so_far();
+    let permitted = not_allowed("`c` is not among the `subagents`.");
+    story.retry_as("a", Candidate { permitted, ..candidate("c") }).refusal(expect![[r#"
+        `c` is not among the `subagents`.
+
+        Suggestion: Ask for another.
+    "#]]);
+    story.so_far().retry_as("a", candidate("c")).events(expect![[r#"
+        a is tried again (request) at +0s, by c, told "The attempt before this one ended failed: broke"
+    "#]]);
+}
+
+#[test]
 fn the_checks_have_an_order_and_the_first_that_fails_is_the_answer() {
     // Everything is wrong at once; each line repairs what the last one named.
-    let not_allowed = || Err((Code::AgentNotAllowed, "No.".to_owned(), String::new()));
-    let mut plan = parallel("x@a y<z").part("x", |part| part.permitted = not_allowed());
+    let mut plan = parallel("x@a y<z").part("x", |part| part.permitted = not_allowed("No."));
     plan = plan.each(|part| part.habits.unmetered = true);
     let mut story = Story::bounded(parallel("a"), |s| {
         s.limits.max_depth = 2;

@@ -3,15 +3,15 @@
 use legation_core::text::shown::visible;
 
 /// Columns a line may have.
-pub(super) const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 /// Text from a file on one line, with nothing in it that a terminal would obey.
-pub(super) fn tame(text: &str) -> String {
+pub(crate) fn tame(text: &str) -> String {
     visible(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
 /// The text in as many lines as it needs, each ended; all but the first begin with `indent`.
-pub(super) fn wrapped(text: &str, indent: &str) -> String {
+pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     let mut page = String::new();
     let text = tame(text);
     let start = text.len() - text.trim_start().len();
@@ -36,7 +36,7 @@ pub(super) fn wrapped(text: &str, indent: &str) -> String {
 
 /// A row of a table: columns that are kept as they are, and a last one in as many lines as
 /// it needs.
-pub(super) fn row(columns: &str, rest: &str) -> String {
+pub(crate) fn row(columns: &str, rest: &str) -> String {
     let indent = " ".repeat(columns.chars().count());
     let lines = wrapped(&format!("{indent}{rest}"), &indent);
     let first = lines.strip_prefix(&indent).unwrap_or(&lines);
@@ -44,7 +44,7 @@ pub(super) fn row(columns: &str, rest: &str) -> String {
 }
 
 /// The beginning of a text that fits into so many columns.
-pub(super) fn clipped(text: &str, columns: usize) -> String {
+pub(crate) fn clipped(text: &str, columns: usize) -> String {
     let text = tame(text);
     match text.char_indices().nth(columns) {
         Some(_) => {
@@ -56,6 +56,6 @@ pub(super) fn clipped(text: &str, columns: usize) -> String {
 }
 
 /// A number of things: `1 error`, `2 errors`.
-pub(super) fn count(number: usize, thing: &str) -> String {
+pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,0 +1,73 @@
+//! `legation apply`.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::process::ExitCode;
+
+use legation_core::ids::DelegationId;
+use legation_runners::workspace::{Applied, How};
+use serde_json::json;
+
+use super::diff::{failed, spaces};
+use crate::error::CommandError;
+use crate::look;
+use crate::output::Output;
+use crate::reach::{Reach, block_on};
+use crate::show::page::{count, tame};
+
+/// Brings the result of a delegation into your own files: all of it, or nothing.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The delegation, or the beginning of its id.
+    id: String,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let reach = Reach::current()?;
+    if reach.is_attempt() {
+        return Err(CommandError::usage("an attempt cannot apply anything to the user's files")
+            .hint("hand your work in with `legation submit`; the user applies it"));
+    }
+    let found = block_on(look::find(&reach, &args.id))?;
+    let id = found.state.delegations[found.no].id.clone();
+    if !args.yes && !confirmed(&id, output)? {
+        output.note("nothing was changed");
+        return Ok(ExitCode::from(1));
+    }
+    let applied =
+        spaces(&reach)?.apply(id.as_str(), How::Auto).map_err(|problem| failed(&problem))?;
+    let value = json!({
+        "delegationId": id, "applied": true, "files": applied.files, "commit": applied.commit,
+    });
+    output.answer(&value, || words(&applied));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks whoever sits at the terminal; nobody there is no yes.
+fn confirmed(id: &DelegationId, output: &mut Output) -> Result<bool, CommandError> {
+    if !io::stdin().is_terminal() {
+        return Err(CommandError::usage(format!("applying {id} changes your files"))
+            .hint(format!("look at `legation diff {id}`, then add --yes")));
+    }
+    output.note(&format!("This changes your files as `legation diff {id}` shows. Go on? [y/N]"));
+    let mut answer = String::new();
+    // No answer is a no.
+    let _ = io::stdin().lock().read_line(&mut answer);
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+fn words(applied: &Applied) -> String {
+    let mut text = match &applied.commit {
+        Some(commit) => {
+            let short: String = commit.chars().take(12).collect();
+            format!("{} changed, now at {short}\n", count(applied.files.len(), "file"))
+        }
+        None => format!("{} changed\n", count(applied.files.len(), "file")),
+    };
+    for file in &applied.files {
+        text.push_str(&format!("  {}\n", tame(file)));
+    }
+    text
+}

@@ -1,0 +1,138 @@
+//! `legation delegate` and `legation direct`.
+
+mod dry_run;
+mod options;
+mod plan_file;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use legation_core::call::Call;
+use legation_core::config::Pattern;
+use legation_core::task::Task;
+use legation_core::tree::plan::Aggregate;
+use legation_engine::protocol::Wish;
+
+pub(crate) use self::options::Options;
+use super::values::named;
+use crate::error::CommandError;
+use crate::output::Output;
+use crate::reach::{Reach, block_on};
+use crate::steer;
+use crate::watch::{Until, Watch};
+
+/// Hands a task to agents, in workspaces of their own and within all bounds.
+///
+/// Waits for the end and shows what happens; Ctrl-C cancels it. Nothing in your own files
+/// changes before `legation apply`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How the subtasks are run: parallel, parallel_streaming, sequential, dag, debate,
+    /// review, ensemble or direct.
+    #[arg(short, long, value_name = "PATTERN", value_parser = named::<Pattern>)]
+    pattern: Option<Pattern>,
+    /// Levels that the tree may have, at most as many as configured.
+    #[arg(short, long, value_name = "N")]
+    depth: Option<u32>,
+    /// Agents that may run at once, at most as many as configured.
+    #[arg(short = 'a', long = "agents", value_name = "N")]
+    width: Option<u32>,
+    /// Who does it; may be given several times.
+    #[arg(long = "agent", value_name = "AGENT")]
+    agents: Vec<String>,
+    /// How an ensemble comes to one answer: vote, best or merge.
+    #[arg(long, value_name = "HOW", value_parser = named::<Aggregate>)]
+    aggregate: Option<Aggregate>,
+    /// Rounds of a debate or review.
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// The subtasks, as a JSON file; `-` reads it from stdin.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    #[command(flatten)]
+    options: Options,
+    /// What is to be done, in words; `-` reads it from stdin.
+    #[arg(value_name = "TASK", required_unless_present = "plan")]
+    task: Option<String>,
+}
+
+/// Hands a task as a whole to one agent, whatever its score.
+#[derive(clap::Args)]
+pub(crate) struct DirectArgs {
+    /// Who does it.
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    #[command(flatten)]
+    options: Options,
+    /// What is to be done, in words; `-` reads it from stdin.
+    #[arg(value_name = "TASK")]
+    task: String,
+}
+
+pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    plan_file::one_stdin(args.plan.as_deref(), args.task.as_deref())?;
+    let plan = args.plan.as_deref().map(plan_file::read).transpose()?;
+    let task = plan_file::task(args.task, plan.as_ref())?;
+    let call = Call {
+        task,
+        plan,
+        pattern: args.pattern,
+        agents: args.agents.into_iter().map(Into::into).collect(),
+        aggregate: args.aggregate,
+        rounds: args.rounds,
+        depth: args.depth,
+        width: args.width,
+        ..args.options.call()
+    };
+    hand_over(Asked::new(call, args.options.dry_run), output)
+}
+
+pub(crate) fn direct(args: DirectArgs, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let task = plan_file::task(Some(args.task), None)?;
+    let agents = args.agent.into_iter().map(Into::into).collect();
+    let pattern = Some(Pattern::Direct);
+    let call = Call { task, pattern, agents, ..args.options.call() };
+    hand_over(Asked::new(call, args.options.dry_run), output)
+}
+
+/// Something that is asked for.
+pub(crate) struct Asked {
+    pub(crate) call: Call,
+    /// Whether it is only to be shown.
+    pub(crate) dry_run: bool,
+    /// What was set for this session, as variables that say the same.
+    pub(crate) session: BTreeMap<String, String>,
+}
+
+impl Asked {
+    fn new(call: Call, dry_run: bool) -> Self {
+        Self { call, dry_run, session: BTreeMap::new() }
+    }
+}
+
+/// Does what a call asks for, or shows what it would come to.
+pub(crate) fn hand_over(asked: Asked, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let Asked { mut call, dry_run, session } = asked;
+    if dry_run {
+        return dry_run::run(&call, &session, output);
+    }
+    let reach = Reach::current()?.with_session(&session);
+    if !reach.is_attempt() && call.idempotency_key.is_none() {
+        // So that the call can be made again, should the engine die before it answers.
+        call.idempotency_key = Some(own_key());
+    }
+    let title = Task::from_text(&call.task).title;
+    let until = if call.detach { Until::Accepted } else { Until::Over };
+    let end = block_on(async {
+        let watch = Watch::new(&reach, output, until).cancels_on_ctrl_c()?;
+        watch.about(None, &title).run(Wish::Delegate(Box::new(call))).await
+    })?;
+    Ok(steer::answer(end, output))
+}
+
+/// A key that no other call has.
+fn own_key() -> String {
+    let now = jiff::Timestamp::now().as_nanosecond();
+    format!("call-{}-{now}", std::process::id())
+}

@@ -1,0 +1,60 @@
+//! What can be said about every call.
+
+use legation_core::agent::ContextMode;
+use legation_core::call::Call;
+use legation_core::money::Usd;
+
+use crate::commands::values::{dollars, milliseconds, named};
+
+/// What can be said about every call.
+#[derive(clap::Args, Default)]
+pub(crate) struct Options {
+    /// Tokens that may be used; 0 means none.
+    #[arg(short, long, value_name = "TOKENS")]
+    budget: Option<u64>,
+    /// Dollars that may be spent, such as 0.50.
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    max_cost: Option<Usd>,
+    /// Time for each subtask, such as 90s, 30m or 2h.
+    #[arg(long = "timeout", value_name = "SPAN", value_parser = milliseconds)]
+    timeout_ms: Option<u64>,
+    /// What the agents are handed beside their task: task_only, summary or full.
+    #[arg(long, value_name = "MODE", value_parser = named::<ContextMode>)]
+    context: Option<ContextMode>,
+    /// Let them start from your uncommitted changes, too.
+    #[arg(long)]
+    include_dirty: bool,
+    /// The same key gives the same delegation, however often it is asked for.
+    #[arg(long, value_name = "KEY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    idempotency_key: Option<String>,
+    /// Show what would be done, and do nothing.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Print the id and do not wait.
+    #[arg(long, conflicts_with = "dry_run")]
+    detach: bool,
+    /// Say yes to whatever would be asked.
+    #[arg(long)]
+    yes: bool,
+    /// Take the task as text, even if it looks like the id of a task.
+    #[arg(long)]
+    text: bool,
+}
+
+impl Options {
+    /// The call that these make.
+    pub(super) fn call(&self) -> Call {
+        // Nothing is asked so far, and every task is text.
+        let _ = (self.yes, self.text);
+        Call {
+            budget: self.budget,
+            max_cost: self.max_cost,
+            timeout_ms: self.timeout_ms,
+            context: self.context,
+            include_dirty: self.include_dirty,
+            idempotency_key: self.idempotency_key.clone(),
+            detach: self.detach,
+            ..Call::default()
+        }
+    }
+}

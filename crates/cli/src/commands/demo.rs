@@ -1,0 +1,129 @@
+//! `legation demo`: a scratch project, a few small programs as agents, and what is
+//! left to look at afterwards. It needs no key and no network.
+
+mod scratch;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use legation_core::Code;
+use serde_json::{Value, json};
+
+use crate::error::CommandError;
+use crate::output::Output;
+
+/// Shows everything at once: three agents side by side in a scratch repository, one that
+/// delegates in turn, one that is refused for being too deep, one that runs out of time.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Leave the scratch project where it is, to look around in it.
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Runs the demo.
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let scratch = scratch::Scratch::make()?;
+    let stage = Stage { folder: scratch.folder.clone(), quiet: output.wants_json() };
+    let outcome = stage.play(output);
+    let kept = args.keep.then(|| scratch.folder.clone());
+    if args.keep {
+        scratch.keep();
+    } else {
+        scratch.clear();
+    }
+    let ids = outcome?;
+    output.answer(&json!({"directory": kept, "delegations": ids}), || match &kept {
+        Some(folder) => next(folder, &ids),
+        None => "The scratch project is gone again; `legation demo --keep` leaves it for you to \
+                 look around in.\nNext: docs/guides/first-delegation.md writes an agent of your \
+                 own in ten lines."
+            .to_owned(),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn next(folder: &Path, ids: &[String]) -> String {
+    let first = ids.first().map_or("ID", String::as_str);
+    format!(
+        "The scratch project is in {folder}. Look around in it:\n\
+         \x20 cd {folder}\n\
+         \x20 legation status {first}     what each agent said, and what was seen of it\n\
+         \x20 legation trace {first}      who ran when\n\
+         \x20 legation diff {first}       what they changed; `legation apply` takes it over\n\
+         \x20 ls .legation/agents         the agents: a few lines of shell each",
+        folder = folder.display(),
+    )
+}
+
+/// Where the demo takes place.
+struct Stage {
+    folder: PathBuf,
+    quiet: bool,
+}
+
+impl Stage {
+    /// Everything there is to see, in order; the ids of what was delegated.
+    fn play(&self, output: &mut Output) -> Result<Vec<String>, CommandError> {
+        self.say(output, "Three agents side by side. One of them delegates in turn, and below it");
+        self.say(output, "somebody tries to go deeper than two levels, which is refused.\n");
+        let plan = ["--plan", ".legation/plan.json", "Look after this project"];
+        let first = self.delegate(&plan)?;
+        self.show(output, &["tree", &first])?;
+        self.say(output, "\nOne agent that would never end. It gets two seconds; what it wrote stays.\n");
+        let second = self.delegate(&["--agent", "dreamer", "Think about everything"])?;
+        self.show(output, &["tree", &second])?;
+        self.say(output, "\nWhat it cost, as the agents of the demo say, everything below included:\n");
+        self.show(output, &["cost", &first])?;
+        self.say(output, "");
+        Ok(vec![first, second])
+    }
+
+    fn say(&self, output: &mut Output, text: &str) {
+        if !self.quiet {
+            output.line(&Value::Null, || text.to_owned());
+        }
+    }
+
+    /// Delegates and says the id. However it ends, that it ran is what matters here.
+    fn delegate(&self, what: &[&str]) -> Result<String, CommandError> {
+        let ran = self.legation(&["--json", "delegate"]).args(what).output();
+        let ran = ran.map_err(|problem| broken(&problem.to_string()))?;
+        let answer: Value = serde_json::from_slice(&ran.stdout)
+            .map_err(|_| broken(&String::from_utf8_lossy(&ran.stderr)))?;
+        let id = answer.get("delegationId").and_then(Value::as_str);
+        id.map(str::to_owned).ok_or_else(|| broken(&answer.to_string()))
+    }
+
+    /// Shows what a command says.
+    fn show(&self, output: &mut Output, what: &[&str]) -> Result<(), CommandError> {
+        if self.quiet {
+            return Ok(());
+        }
+        let ran = self.legation(what).output();
+        let ran = ran.map_err(|problem| broken(&problem.to_string()))?;
+        self.say(output, String::from_utf8_lossy(&ran.stdout).trim_end());
+        Ok(())
+    }
+
+    /// This very program, in the scratch project, as a root of its own.
+    fn legation(&self, args: &[&str]) -> Command {
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("legation"));
+        let mut command = Command::new(&program);
+        command.args(args).current_dir(&self.folder).stdin(Stdio::null());
+        // The agents call `legation` by name; this is the one they should find.
+        if let Some(folder) = program.parent() {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let all = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+            if let Ok(joined) = std::env::join_paths(all) {
+                command.env("PATH", joined);
+            }
+        }
+        command
+    }
+}
+
+fn broken(detail: &str) -> CommandError {
+    CommandError::failed(Code::UnknownError, format!("the demo broke off: {}", detail.trim()))
+        .hint("`legation demo --keep` leaves what there is, to look at .legation/logs in it")
+}

@@ -1,0 +1,83 @@
+//! `legation diff`.
+
+use std::process::ExitCode;
+
+use legation_core::Code;
+use legation_core::text::shown;
+use legation_engine::read::Found;
+use legation_runners::workspace::{Error, Kept, Spaces};
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::look;
+use crate::output::Output;
+use crate::reach::{Reach, block_on};
+
+/// Shows what a delegation, or one of its subtasks, changed.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The delegation, or the beginning of its id.
+    id: String,
+    /// Only the work of this subtask.
+    subtask: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let reach = Reach::current()?;
+    let found = block_on(look::find(&reach, &args.id))?;
+    let id = &found.state.delegations[found.no].id;
+    let kept = args.subtask.as_deref().map(|subtask| kept(&found, subtask)).transpose()?;
+    let spaces = spaces(&reach)?;
+    let diff = match &kept {
+        Some(None) => String::new(),
+        Some(Some(kept)) => {
+            spaces.diff(id.as_str(), Some(kept)).map_err(|problem| failed(&problem))?
+        }
+        None => spaces.diff(id.as_str(), None).map_err(|problem| failed(&problem))?,
+    };
+    let value = json!({"delegationId": id, "subtask": args.subtask, "diff": diff});
+    output.answer(&value, || match diff.is_empty() {
+        true => "Nothing was changed.".to_owned(),
+        false => diff.clone(),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The workspaces of the project.
+pub(super) fn spaces(reach: &Reach) -> Result<Spaces, CommandError> {
+    Spaces::open(&reach.paths.project, &reach.paths.state).map_err(|problem| failed(&problem))
+}
+
+/// Why workspaces do not do what they should.
+pub(super) fn failed(problem: &Error) -> CommandError {
+    let message = problem.to_string();
+    let code = match problem {
+        Error::Conflict { .. } | Error::Refused { .. } | Error::Unknown { .. } => Code::Conflict,
+        Error::Git { .. } => Code::GitCommitFailed,
+        Error::Files { .. }
+        | Error::Slow { .. }
+        | Error::Locked { .. }
+        | Error::TooLarge { .. }
+        | Error::Name { .. }
+        | Error::NotKept { .. }
+        | Error::Record { .. } => Code::WorkspaceFailed,
+    };
+    CommandError::failed(code, message).hint("nothing was changed")
+}
+
+/// The work of the last attempt of a subtask that has any.
+fn kept(found: &Found, subtask: &str) -> Result<Option<Kept>, CommandError> {
+    let state = &found.state;
+    let mut all = state.delegations[found.no].subtasks.iter().copied();
+    let no = all.find(|no| state.subtasks[*no].id.as_str() == subtask).ok_or_else(|| {
+        let id = &state.delegations[found.no].id;
+        let message = format!("there is no subtask {} in {id}", shown::quote(subtask));
+        CommandError::failed(Code::Conflict, message)
+            .hint(format!("`legation status {id}` lists its subtasks"))
+    })?;
+    let attempts = state.subtasks[no].attempts.iter().rev().map(|no| &state.attempts[*no]);
+    Ok(attempts.into_iter().find_map(|attempt| {
+        let (reference, base) = (attempt.kept.clone()?, attempt.base.clone()?);
+        Some(Kept { commit: reference.clone(), reference, base })
+    }))
+}

@@ -1,0 +1,78 @@
+//! `legation engine`: the background process of a project. Started by the others, not
+//! by people.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use legation_core::Code;
+use legation_engine::client::{Paths, READY};
+use legation_engine::{ServeError, serve};
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::host::Files;
+use crate::output::Output;
+use crate::project::Project;
+
+/// Serves a project until there is nothing left to do.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The project.
+    #[arg(long, value_name = "DIR")]
+    project: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let paths = Paths::of(&args.project);
+    let host = Files::of(Project { dir: paths.project.clone() });
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let served = match runtime {
+        Ok(runtime) => runtime.block_on(serve(paths.project.clone(), paths, host, ready)),
+        Err(problem) => Err(ServeError::Files {
+            doing: "start threads for",
+            path: paths.project,
+            source: problem,
+        }),
+    };
+    match served {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(problem) => {
+            let error = explained(problem);
+            // Whoever started it reads one line; the log is for whoever looks later.
+            output.note(&error.to_text());
+            say(&error.to_json().to_string());
+            Ok(error.exit_code())
+        }
+    }
+}
+
+fn ready() {
+    say(READY);
+}
+
+/// One line for whoever started the engine, who may be gone already.
+fn say(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+}
+
+fn explained(problem: ServeError) -> CommandError {
+    let message = problem.to_string();
+    match problem {
+        ServeError::Rules(trouble) => trouble.into(),
+        ServeError::Owned(lock) => CommandError::failed(Code::Conflict, message)
+            .hint("use that one; `legation status --json` names its process")
+            .details(json!({"lock": lock})),
+        ServeError::Workspaces(_) => CommandError::failed(Code::WorkspaceFailed, message)
+            .hint("mend what is named, then try again"),
+        ServeError::Files { .. } | ServeError::Prepare(_) => {
+            CommandError::failed(Code::UnknownError, message)
+                .hint("make room and give this user the right to write there")
+        }
+        ServeError::Journal(_) | ServeError::Engine(_) => {
+            CommandError::failed(Code::UnknownError, message)
+                .hint("nothing that was acknowledged is lost; mend what is named, then try again")
+        }
+    }
+}

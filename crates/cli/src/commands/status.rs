@@ -1,0 +1,125 @@
+//! `legation status`.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use legation_core::ids::DelegationId;
+use legation_core::tree::view::{self, DelegationView};
+use legation_engine::client::engine_pid;
+use legation_engine::read::{Delegation, Page, Reader};
+use serde_json::{Value, json};
+
+use crate::error::CommandError;
+use crate::listing;
+use crate::look;
+use crate::output::Output;
+use crate::reach::{Reach, block_on, unreadable};
+use crate::show::tree::{self, Detail};
+
+/// Delegations that a list shows of each kind.
+const MAX_LISTED: usize = 1_000;
+/// Delegations whose progress a list shows; that takes reading their trees.
+const MAX_READ: usize = 16;
+
+/// Shows one delegation, or all that are under way.
+///
+/// Nothing is started for it.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The delegation, or the beginning of its id.
+    #[arg(conflicts_with = "all")]
+    pub(crate) id: Option<String>,
+    /// Those that have ended, too.
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let reach = Reach::current()?;
+    match &args.id {
+        Some(id) => one(&reach, id, output),
+        None => several(&reach, args.all, output),
+    }
+}
+
+fn one(reach: &Reach, id: &str, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let found = block_on(look::find(reach, id))?;
+    let view = view::status(&found.state, found.no, look::now());
+    let view = serde_json::to_value(view).unwrap_or_default();
+    output.answer(&view, || tree::page(&view, Detail::Words) + &tree::summary(&view));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn several(reach: &Reach, all: bool, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let pid = engine_pid(&reach.paths);
+    let entries = match reach.reader()? {
+        Some(reader) => block_on(entries(&reader, all))?,
+        None => Vec::new(),
+    };
+    let value = json!({"engine": {"pid": pid}, "delegations": entries});
+    output.answer(&value, || {
+        let engine = match pid {
+            Some(pid) => format!("The engine runs as process {pid}.\n"),
+            None => "No engine is running.\n".to_owned(),
+        };
+        match entries.as_slice() {
+            [] if all => format!("{engine}Nothing was delegated here yet.\n"),
+            [] => format!("{engine}Nothing is under way.\n"),
+            entries => engine + &listing::page(entries),
+        }
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn entries(reader: &Reader, all: bool) -> Result<Vec<Value>, CommandError> {
+    let active = reader.active(MAX_LISTED).await.map_err(|error| unreadable(&error))?;
+    let mut known = read(reader, &active).await;
+    let mut entries: Vec<Value> = Vec::with_capacity(active.len());
+    for row in &active {
+        let mut entry = listing::entry(row);
+        if let (Some(view), Some(entry)) = (known.remove(&row.id), entry.as_object_mut()) {
+            entry.extend(standing(&view));
+        }
+        entries.push(entry);
+    }
+    if all {
+        let past = reader.history(None, None, Page::first(MAX_LISTED)).await;
+        let past = past.map_err(|error| unreadable(&error))?;
+        entries.extend(past.delegations.iter().map(listing::entry));
+    }
+    Ok(entries)
+}
+
+/// The trees of the first few. One that cannot be read shows less, and says why when it is
+/// asked for by its id.
+async fn read(reader: &Reader, rows: &[Delegation]) -> BTreeMap<String, DelegationView> {
+    let mut views = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.parent.is_none()).take(MAX_READ) {
+        if let Ok(found) = reader.find(&DelegationId::new(&row.id)).await {
+            views.insert(row.id.clone(), view::status(&found.state, found.no, look::now()));
+        }
+    }
+    views
+}
+
+/// What only the tree knows.
+fn standing(view: &DelegationView) -> Vec<(String, Value)> {
+    let count = |status: &str| view.subtasks.iter().filter(|it| it.status == status).count();
+    let mut waiting = Vec::new();
+    for subtask in &view.subtasks {
+        let blockers: Vec<&str> = subtask.blocked_by.iter().map(|id| id.as_str()).collect();
+        match subtask.status {
+            "awaiting_approval" => waiting.push(format!("{} for an approval", subtask.id)),
+            "blocked" if blockers.is_empty() => waiting.push(format!("{} is blocked", subtask.id)),
+            "blocked" => waiting.push(format!("{} for {}", subtask.id, blockers.join(", "))),
+            _ => {}
+        }
+    }
+    vec![
+        ("status".to_owned(), json!(view.status)),
+        ("progress".to_owned(), json!(view.progress)),
+        ("agents".to_owned(), json!(count("running"))),
+        ("elapsedTime".to_owned(), json!(view.metrics.elapsed_time)),
+        ("waitingFor".to_owned(), json!(waiting)),
+    ]
+}

@@ -1,0 +1,138 @@
+//! `legation submit`: how an attempt hands in its return.
+
+mod attempt;
+mod hand_in;
+mod paths;
+
+use std::process::ExitCode;
+
+use legation_core::ids::SessionId;
+use legation_core::money::Usd;
+use legation_core::returns::{Expectation, ReturnStatus, Violation, check};
+use legation_runners::artifacts::WorkspaceFiles;
+use serde_json::{Value, json};
+
+use self::attempt::Attempt;
+use super::values::{dollars, named, pair};
+use crate::error::CommandError;
+use crate::output::Output;
+
+/// Kinds of trouble that trying again does not mend.
+const FINAL: &[&str] = &["permission", "validation", "budget"];
+
+/// Hands in the return of the attempt that calls it; the last one counts.
+///
+/// Only inside an attempt: what it needs to know is in the environment.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How it ended: completed, partial, failed or blocked.
+    #[arg(long, value_name = "STATUS", value_parser = named::<ReturnStatus>)]
+    status: ReturnStatus,
+    /// What was done, in 1 to 500 characters.
+    #[arg(long, value_name = "TEXT")]
+    summary: String,
+    /// A file or folder that was made; may be given several times.
+    #[arg(long = "artifact", value_name = "TYPE:PATH", value_parser = pair)]
+    artifacts: Vec<(String, String)>,
+    /// A structured answer.
+    #[arg(long, value_name = "JSON", value_parser = json_value)]
+    data: Option<Value>,
+    /// Something that went wrong; may be given several times.
+    #[arg(long = "error", value_name = "TYPE:MESSAGE", value_parser = pair)]
+    errors: Vec<(String, String)>,
+    /// What should be done next.
+    #[arg(long, value_name = "TEXT")]
+    next_steps: Option<String>,
+    /// Tokens that went in.
+    #[arg(long, value_name = "N")]
+    tokens_in: Option<u64>,
+    /// Tokens that came out.
+    #[arg(long, value_name = "N")]
+    tokens_out: Option<u64>,
+    /// What it cost, in dollars.
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    cost_usd: Option<Usd>,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let attempt = Attempt::current()?;
+    let returned = args.returned(&attempt);
+    let files = WorkspaceFiles::new(&attempt.workspace).map_err(|problem| {
+        let place = attempt.workspace.display();
+        CommandError::usage(format!("the workspace {place} cannot be looked at: {problem}"))
+            .hint("LEGATION_WORKSPACE names it; leave it as it was")
+    })?;
+    let session_id = SessionId::new(&attempt.session);
+    let expect = Expectation { session_id: &session_id, schema: None };
+    let checked = check(&returned, &expect, &files).map_err(violated)?;
+    let returned = serde_json::to_value(&checked).unwrap_or(returned);
+    hand_in::write(&attempt, &returned, args.usage())?;
+    hand_in::tell(&attempt);
+    let value = json!({
+        "submitted": true, "sessionId": attempt.session, "status": checked.status,
+        "return": returned,
+    });
+    output.answer(&value, || format!("handed in: {}", args.word()));
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// The return. Who made it is put right by the runtime, which alone knows.
+    fn returned(&self, attempt: &Attempt) -> Value {
+        let artifacts: Vec<Value> = self
+            .artifacts
+            .iter()
+            .map(|(kind, path)| json!({"type": kind, "path": paths::in_workspace(attempt, path)}))
+            .collect();
+        let recommendation = self.next_steps.as_deref().unwrap_or_default();
+        let errors: Vec<Value> = self
+            .errors
+            .iter()
+            .map(|(kind, message)| {
+                json!({
+                    "type": kind, "message": message, "recommendation": recommendation,
+                    "recoverable": !FINAL.contains(&kind.as_str()),
+                })
+            })
+            .collect();
+        json!({
+            "status": self.status, "summary": self.summary, "artifacts": artifacts,
+            "errors": errors, "next_steps": self.next_steps, "data": self.data,
+            "metadata": {
+                "session_id": attempt.session, "agent_type": "", "delegation_path": [],
+                "delegation_depth": attempt.depth,
+            },
+        })
+    }
+
+    /// What the attempt says it used; nothing where it says nothing.
+    fn usage(&self) -> Option<Value> {
+        let said = self.tokens_in.is_some() || self.tokens_out.is_some() || self.cost_usd.is_some();
+        let usage = json!({
+            "input": self.tokens_in, "output": self.tokens_out, "costUsd": self.cost_usd,
+        });
+        said.then_some(usage)
+    }
+
+    fn word(&self) -> &'static str {
+        match self.status {
+            ReturnStatus::Completed => "completed",
+            ReturnStatus::Partial => "partial",
+            ReturnStatus::Failed => "failed",
+            ReturnStatus::Blocked => "blocked",
+        }
+    }
+}
+
+fn json_value(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|problem| format!("not JSON: {problem}"))
+}
+
+fn violated(violation: Violation) -> CommandError {
+    let error = CommandError::failed(violation.code, violation.message)
+        .details(json!({"check": violation.check}));
+    match violation.hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}

@@ -1,0 +1,66 @@
+//! Dropping a return where the engine finds it, and telling the engine.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use legation_core::Code;
+use legation_engine::protocol::{Request, VERSION, Wish};
+use serde_json::{Value, json};
+
+use super::attempt::Attempt;
+use crate::error::CommandError;
+
+/// The file in the attempt's folder.
+const FILE: &str = "return.json";
+/// How long the engine may take to listen.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Writes the return, whole or not at all; one from before is replaced.
+pub(super) fn write(
+    attempt: &Attempt,
+    returned: &Value,
+    usage: Option<Value>,
+) -> Result<(), CommandError> {
+    let mut value = json!({"token": attempt.token, "return": returned});
+    if let (Some(usage), Some(object)) = (usage, value.as_object_mut()) {
+        object.insert("usage".to_owned(), usage);
+    }
+    put(&attempt.folder, &value.to_string()).map_err(|problem| {
+        let place = attempt.folder.join(FILE);
+        let message = format!("the return cannot be written to {}: {problem}", place.display());
+        CommandError::failed(Code::UnknownError, message)
+            .hint("print the return as JSON on stdout instead; that is read too")
+    })
+}
+
+fn put(folder: &Path, text: &str) -> io::Result<()> {
+    let half = folder.join(format!("{FILE}.{}.tmp", std::process::id()));
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&half);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    let placed = written.and_then(|()| fs::rename(&half, folder.join(FILE)));
+    if placed.is_err() {
+        let _ = fs::remove_file(&half);
+    }
+    placed
+}
+
+/// Tells the engine. It finds the return without that too, only later.
+pub(super) fn tell(attempt: &Attempt) {
+    let Some(socket) = &attempt.socket else { return };
+    let request = Request {
+        v: VERSION,
+        token: Some(attempt.token.clone()),
+        env: Default::default(),
+        wish: Wish::Submitted,
+    };
+    let Ok(mut line) = serde_json::to_vec(&request) else { return };
+    line.push(b'\n');
+    let _ = UnixStream::connect(socket).and_then(|mut stream| {
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(&line)
+    });
+}

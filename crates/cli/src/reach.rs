@@ -1,0 +1,169 @@
+//! Reaching the engine: the one that is there, or one that is started for it.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+use legation_core::Code;
+use legation_core::config::{RESERVED_NAMES, SHORT_NAMES};
+use legation_engine::client::{
+    Client, Conversation, Lost, Paths, StartError, launch, owner_of_workspace, reach_from_attempt,
+};
+use legation_engine::protocol::{Request, VERSION, Wish};
+use legation_engine::read::Reader;
+
+use crate::error::CommandError;
+use crate::project::Project;
+
+/// What the settings of a caller begin with.
+const SETTINGS: &str = "LEGATION_";
+/// What else of the caller's environment matters to the rules.
+const OTHERS: &[&str] = &["DELEGATION_DEPTH", "XDG_CONFIG_HOME"];
+
+/// Where a command is run, and how the engine is reached from there.
+#[derive(Clone)]
+pub(crate) struct Reach {
+    pub(crate) project: Project,
+    pub(crate) paths: Paths,
+    /// The socket, where a command is run by an attempt: it never starts an engine.
+    attempt: Option<PathBuf>,
+    token: Option<String>,
+    /// What was set for this session, as variables that say the same.
+    session: BTreeMap<String, String>,
+}
+
+/// Runs what has to wait, on this thread.
+pub(crate) fn block_on<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|problem| {
+        CommandError::failed(Code::UnknownError, format!("cannot wait for anything: {problem}"))
+    })?;
+    runtime.block_on(work)
+}
+
+impl Reach {
+    /// From where this process was started.
+    pub(crate) fn current() -> Result<Self, CommandError> {
+        let project = Project::current()?;
+        let paths = Paths::of(&project.dir);
+        let told = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let token = told("LEGATION_TOKEN");
+        let socket = told("LEGATION_SOCKET").map(PathBuf::from);
+        let in_workspace =
+            std::env::current_dir().is_ok_and(|folder| owner_of_workspace(&folder).is_some());
+        // Who is in an attempt's place without its environment is still no new root.
+        let is_attempt = socket.is_some() || token.is_some() || in_workspace;
+        let attempt = is_attempt.then(|| socket.unwrap_or_else(|| paths.socket.clone()));
+        Ok(Self { project, paths, attempt, token, session: BTreeMap::new() })
+    }
+
+    /// The same, with what was set for this session.
+    pub(crate) fn with_session(mut self, session: &BTreeMap<String, String>) -> Self {
+        self.session.clone_from(session);
+        self
+    }
+
+    /// Whether the command is run by an attempt.
+    pub(crate) fn is_attempt(&self) -> bool {
+        self.attempt.is_some()
+    }
+
+    /// Connects, and starts an engine where there is none and we may.
+    pub(crate) async fn connect(&self) -> Result<Client, CommandError> {
+        if let Some(socket) = &self.attempt {
+            return reach_from_attempt(socket).await.map_err(|problem| {
+                CommandError::failed(Code::UnknownError, problem.to_string())
+                    .hint("nothing was started; the engine is started again from outside")
+            });
+        }
+        if let Some(client) = Client::connect(&self.paths).await {
+            return Ok(client);
+        }
+        let program = std::env::current_exe().map_err(|problem| {
+            CommandError::failed(
+                Code::UnknownError,
+                format!("cannot find my own program: {problem}"),
+            )
+        })?;
+        launch(&self.paths, &program).await.map_err(|problem| self.not_started(problem))
+    }
+
+    /// Connects to the engine that is there, if one is, without waiting for it.
+    pub(crate) async fn connect_if_there(&self) -> Option<Client> {
+        match &self.attempt {
+            Some(socket) => Client::connect_to(socket).await.ok(),
+            None => Client::connect(&self.paths).await,
+        }
+    }
+
+    /// Asks for something; the engine is started if need be.
+    pub(crate) async fn ask(&self, wish: Wish) -> Result<Conversation, CommandError> {
+        let client = self.connect().await?;
+        client.request(&self.request(wish)).await.map_err(|problem| lost(&problem))
+    }
+
+    /// A request in our name.
+    pub(crate) fn request(&self, wish: Wish) -> Request {
+        let mut env = environment();
+        env.extend(self.session.clone());
+        Request { v: VERSION, token: self.token.clone(), env, wish }
+    }
+
+    /// The journal, for reading; none if nothing was delegated here yet.
+    pub(crate) fn reader(&self) -> Result<Option<Reader>, CommandError> {
+        Reader::open(&self.paths.journal).map_err(|error| unreadable(&error))
+    }
+
+    fn not_started(&self, problem: StartError) -> CommandError {
+        match problem {
+            StartError::Refused(refused) => CommandError::from(*refused),
+            StartError::Place(problem) => {
+                CommandError::failed(Code::UnknownError, problem.to_string())
+                    .hint("make room and give this user the right to write there")
+            }
+            StartError::Spawn(_)
+            | StartError::Died(_)
+            | StartError::Slow(_)
+            | StartError::Deaf { .. } => {
+                let log = self.shown(&self.paths.engine_log());
+                CommandError::failed(Code::UnknownError, problem.to_string())
+                    .hint(format!("{log} may say more"))
+            }
+        }
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        self.project.shown(path)
+    }
+}
+
+/// The part of our environment that speaks of delegation.
+pub(crate) fn environment() -> BTreeMap<String, String> {
+    let ours = |name: &str| {
+        let setting = name.starts_with(SETTINGS) && !RESERVED_NAMES.contains(&name);
+        let short = SHORT_NAMES.iter().any(|(short, _)| *short == name);
+        setting || short || OTHERS.contains(&name)
+    };
+    let all = std::env::vars_os();
+    let text = all.map(|(name, value)| {
+        (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
+    });
+    text.filter(|(name, _)| ours(name)).collect()
+}
+
+/// Nothing more is heard of the engine.
+pub(crate) fn lost(lost: &Lost) -> CommandError {
+    let hint = match lost {
+        Lost::Gone | Lost::Failed(_) => "`legation status` shows what is recorded; try again",
+        Lost::Garbled(_) => "end the engine of another release, then try again",
+    };
+    CommandError::failed(Code::UnknownError, lost.to_string()).hint(hint)
+}
+
+/// The journal cannot be read.
+pub(crate) fn unreadable(error: &legation_engine::Error) -> CommandError {
+    CommandError::failed(Code::UnknownError, error.to_string())
+        .hint("nothing was changed; mend what is named, then try again")
+}

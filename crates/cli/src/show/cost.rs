@@ -1,0 +1,44 @@
+//! What a delegation cost, as a tree of sums.
+
+use std::fmt::Write as _;
+
+use legation_core::tree::view::Cost;
+
+use super::figures::{dollars, tokens};
+use super::page::{WIDTH, clipped};
+
+/// Columns of the sums.
+const SUM: usize = 12;
+
+/// The cost of a delegation and of everything below it.
+pub(crate) fn page(cost: &Cost) -> String {
+    let mut page = String::new();
+    add(&mut page, cost, 0);
+    if cost.unknown > 0 {
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(
+            page,
+            "Unknown for {} of the attempts: the sums are lower bounds.",
+            cost.unknown
+        );
+    }
+    page
+}
+
+fn add(page: &mut String, cost: &Cost, depth: usize) {
+    let name = match (&cost.subtask, &cost.agent) {
+        (Some(subtask), Some(agent)) => format!("{subtask} ({agent})"),
+        (Some(_) | None, _) => cost.id.clone(),
+    };
+    let sum = cost.total_usd.map_or_else(|| "unknown".to_owned(), |sum| dollars(sum.dollars()));
+    let own = match (cost.own_usd, cost.children.is_empty()) {
+        (Some(own), false) => format!(" · own {}", dollars(own.dollars())),
+        (Some(_), true) | (None, _) => String::new(),
+    };
+    let used = tokens(cost.tokens.counted());
+    let line = format!("{sum:>SUM$}  {:depth$}{name} · {used}{own}", "", depth = depth * 2);
+    let _ = writeln!(page, "{}", clipped(&line, WIDTH));
+    for child in &cost.children {
+        add(page, child, depth + 1);
+    }
+}

@@ -1,0 +1,57 @@
+//! Figures as people read them.
+
+use jiff::Timestamp;
+use legation_core::text::span;
+use legation_core::tree::rejection::separated;
+use serde_json::Value;
+
+/// Characters of a bar.
+const BAR: u64 = 10;
+
+/// The text of a field; empty where there is none.
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The entries of a field.
+pub(crate) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A number of tokens.
+pub(crate) fn tokens(count: u64) -> String {
+    format!("{} token{}", separated(count), if count == 1 { "" } else { "s" })
+}
+
+/// Dollars to the cent, and further where cents say nothing.
+pub(crate) fn dollars(amount: f64) -> String {
+    if amount > 0.0 && amount < 0.01 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+}
+
+/// What something cost, or that nobody knows.
+pub(crate) fn cost(amount: Option<f64>) -> String {
+    amount.map_or_else(|| "cost unknown".to_owned(), dollars)
+}
+
+/// A span of time: what is under a minute to the tenth.
+pub(crate) fn time(ms: u64) -> String {
+    span::show_ms(ms)
+}
+
+/// A bar for what is done of the whole.
+pub(crate) fn bar(done: u64, total: u64) -> String {
+    let full = done.min(total).saturating_mul(BAR).checked_div(total).unwrap_or(0);
+    let full = usize::try_from(full).unwrap_or(0);
+    let rest = usize::try_from(BAR).unwrap_or(0).saturating_sub(full);
+    format!("[{}{}]", "#".repeat(full), ".".repeat(rest))
+}
+
+/// Milliseconds from one stamp to another, or to now.
+pub(crate) fn between(from: &str, to: Option<&str>) -> Option<u64> {
+    let from: Timestamp = from.parse().ok()?;
+    let to = match to {
+        Some(to) => to.parse().ok()?,
+        None => Timestamp::now(),
+    };
+    u64::try_from(to.as_millisecond().saturating_sub(from.as_millisecond())).ok()
+}

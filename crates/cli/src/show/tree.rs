@@ -1,0 +1,180 @@
+//! A delegation with everything below it, as an indented tree.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::figures::{bar, between, cost, list, text, time, tokens};
+use super::page::{WIDTH, clipped, tame, wrapped};
+
+/// How much of a tree is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// A line for each subtask.
+    Lines,
+    /// Also what each said.
+    Words,
+}
+
+/// A delegation and everything below it.
+pub(crate) fn page(view: &Value, detail: Detail) -> String {
+    let mut page = heading(view);
+    add_subtasks(&mut page, view, "", detail);
+    page
+}
+
+/// What came of a delegation, and what to do with it.
+pub(crate) fn summary(view: &Value) -> String {
+    let mut page = String::new();
+    let result = view.get("result").unwrap_or(&Value::Null);
+    let said = text(result, "summary");
+    if !said.is_empty() {
+        page.push_str(&wrapped(&format!("Result: {said}"), "  "));
+    }
+    for artifact in list(result, "artifacts") {
+        let line = format!("  {}  {}", text(artifact, "path"), text(artifact, "type"));
+        page.push_str(&format!("{}\n", clipped(&line, WIDTH)));
+    }
+    for finding in list(result, "findings") {
+        let finding = finding.as_str().map_or_else(|| finding.to_string(), str::to_owned);
+        page.push_str(&wrapped(&format!("  open: {finding}"), "    "));
+    }
+    page.push_str(&next_steps(view));
+    page
+}
+
+/// Which commands move on from here.
+fn next_steps(view: &Value) -> String {
+    let id = text(view, "delegationId");
+    let changed = |subtask: &Value| {
+        let receipt = subtask.get("receipt").unwrap_or(&Value::Null);
+        !list(receipt, "filesChanged").is_empty()
+    };
+    let has_files = list(view, "subtasks").iter().any(changed);
+    match text(view, "status") {
+        "completed" | "partial" if has_files => {
+            format!("Next: legation diff {id}, then legation apply {id}\n")
+        }
+        "partial" | "failed" | "blocked" => {
+            format!("Next: legation status {id}, then legation retry or skip\n")
+        }
+        _ => String::new(),
+    }
+}
+
+fn heading(view: &Value) -> String {
+    let title = clipped(text(view, "title"), WIDTH);
+    let mut facts = vec![text(view, "delegationId").to_owned()];
+    facts.extend(standing(view));
+    let mut page = format!("{title}\n{}\n", facts.join(" · "));
+    let reason = text(view, "reason");
+    if !reason.is_empty() {
+        page.push_str(&wrapped(&format!("  {reason}"), "  "));
+    }
+    page
+}
+
+/// How a delegation stands, fact by fact.
+fn standing(view: &Value) -> Vec<String> {
+    let progress = view.get("progress").unwrap_or(&Value::Null);
+    let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let metrics = view.get("metrics").unwrap_or(&Value::Null);
+    vec![
+        text(view, "status").to_owned(),
+        text(view, "pattern").to_owned(),
+        format!("{} of {}", number(progress, "completed"), number(progress, "total")),
+        time(number(metrics, "elapsedTime")),
+        tokens(number(metrics, "tokensUsed")),
+        cost(metrics.get("estimatedCost").and_then(Value::as_f64)),
+    ]
+}
+
+fn add_subtasks(page: &mut String, view: &Value, before: &str, detail: Detail) {
+    let subtasks = list(view, "subtasks");
+    for (index, subtask) in subtasks.iter().enumerate() {
+        let last = index + 1 == subtasks.len();
+        let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let line = format!("{before}{branch}{}", row(subtask));
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(page, "{}", clipped(&line, WIDTH));
+        let before = format!("{before}{below}");
+        if detail == Detail::Words {
+            add_words(page, subtask, &before);
+        }
+        for delegation in list(subtask, "delegations") {
+            let facts = standing(delegation).join(" · ");
+            let id = text(delegation, "delegationId");
+            let _ = writeln!(page, "{}", clipped(&format!("{before}{id} · {facts}"), WIDTH));
+            add_subtasks(page, delegation, &before, detail);
+        }
+    }
+}
+
+/// A subtask in a line.
+fn row(subtask: &Value) -> String {
+    let status = text(subtask, "status");
+    let (id, title) = (text(subtask, "id"), text(subtask, "title"));
+    let what =
+        if title == id || title.is_empty() { id.to_owned() } else { format!("{id} {title}") };
+    let mut facts =
+        vec![format!("{status:<10} {}", clipped(&what, 36)), text(subtask, "agent").to_owned()];
+    let round = subtask.get("round").and_then(Value::as_u64).unwrap_or(0);
+    if round > 0 {
+        facts.push(format!("{} {round}", text(subtask, "role")));
+    }
+    facts.extend(spent(subtask));
+    let attempts = subtask.get("attempts").and_then(Value::as_u64).unwrap_or(0);
+    if attempts > 1 {
+        facts.push(format!("attempt {attempts}"));
+    }
+    facts.join(" · ")
+}
+
+/// Time, tokens and money of a subtask, as far as they are known.
+fn spent(subtask: &Value) -> Vec<String> {
+    let mut facts = Vec::new();
+    let receipt = subtask.get("receipt").filter(|receipt| !receipt.is_null());
+    let lasted = match receipt {
+        Some(receipt) => receipt.get("durationMs").and_then(Value::as_u64),
+        None => between(text(subtask, "startedAt"), None),
+    };
+    facts.extend(lasted.map(time));
+    if let Some([Value::Number(done), Value::Number(total)]) =
+        subtask.get("progress").and_then(Value::as_array).map(Vec::as_slice)
+        && receipt.is_none()
+    {
+        facts.push(bar(done.as_u64().unwrap_or(0), total.as_u64().unwrap_or(0)));
+    }
+    let used = receipt.and_then(|receipt| receipt.get("tokens")).filter(|used| !used.is_null());
+    if let Some(used) = used {
+        let of = |key: &str| used.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let counted = ["input", "output", "reasoning", "cacheWrite"].map(of).iter().sum();
+        facts.push(tokens(counted));
+    }
+    let dollars = receipt.and_then(|receipt| receipt.get("costUsd")).and_then(Value::as_f64);
+    facts.extend(dollars.map(|dollars| cost(Some(dollars))));
+    facts
+}
+
+/// What a subtask said, and what is wrong with it.
+fn add_words(page: &mut String, subtask: &Value, before: &str) {
+    let answer = subtask.get("return").unwrap_or(&Value::Null);
+    let mut words = vec![text(answer, "summary").to_owned()];
+    let own = subtask.get("error").filter(|error| !error.is_null());
+    for error in list(answer, "errors").iter().chain(own) {
+        words.push(format!("{}: {}", text(error, "type"), text(error, "message")));
+    }
+    if let Some(downgraded) = subtask.get("receipt") {
+        for doubt in list(downgraded, "downgraded") {
+            words.push(doubt.as_str().unwrap_or_default().to_owned());
+        }
+    }
+    let blockers: Vec<&str> = list(subtask, "blockedBy").iter().filter_map(Value::as_str).collect();
+    if !blockers.is_empty() {
+        words.push(format!("blocked by {}", blockers.join(", ")));
+    }
+    for word in words.iter().filter(|word| !word.is_empty()) {
+        let line = format!("{before}  {}", tame(word));
+        let _ = writeln!(page, "{}", clipped(&line, WIDTH));
+    }
+}

@@ -1,0 +1,129 @@
+//! How a workspace's files differ from what they were when it was made.
+//!
+//! Found by walking the files and comparing each with what is remembered of it.
+//! Nothing is opened: a file that was touched and has its old size is left open to
+//! whoever knows its old content.
+
+use std::collections::HashSet;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use super::Error;
+use super::folders::Moment;
+use super::index::{Index, Verdict};
+use super::walk::{Locked, below, walk};
+
+/// How often the clock of the file system is asked whether it has moved on.
+const MAX_TICKS: usize = 20;
+
+/// How the files differ from the base.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) added: Vec<Vec<u8>>,
+    pub(super) modified: Vec<Vec<u8>>,
+    pub(super) removed: Vec<Vec<u8>>,
+    /// Removed, and what was their folder is now a file or a link.
+    pub(super) hidden: Vec<Vec<u8>>,
+    /// Touched; with the content that each had.
+    pub(super) unsure: Vec<(Vec<u8>, String)>,
+    /// Below a place that belongs to another repository.
+    pub(super) foreign: Vec<Vec<u8>>,
+    /// Whether not all of it could be read.
+    pub(super) incomplete: bool,
+}
+
+/// Compares a workspace with what it was. `None` if there is no folder any more.
+pub(super) fn compare(
+    root: &Path,
+    mut index: Index,
+    settled: Moment,
+) -> Result<Option<Changes>, Error> {
+    if !fs::symlink_metadata(root).is_ok_and(|metadata| metadata.is_dir()) {
+        return Ok(None);
+    }
+    let links = index.entries.iter().filter(|(_, entry)| entry.is_link_to_repository());
+    let foreign: Vec<Vec<u8>> = links.map(|(path, _)| path.clone()).collect();
+    let walked = walk(root, &[], Locked::Open).map_err(Error::files("reading", root))?;
+    let mut changes = Changes { incomplete: walked.incomplete, ..Changes::default() };
+    for folder in &foreign {
+        if walked.folders.contains(folder) {
+            index.entries.remove(folder);
+        }
+    }
+    for found in walked.files {
+        let Some(entry) = index.entries.remove(&found.path) else {
+            let theirs = foreign.iter().any(|top| is_below(&found.path, top));
+            let list = if theirs { &mut changes.foreign } else { &mut changes.added };
+            list.push(found.path);
+            continue;
+        };
+        match entry.verdict(&found.metadata, settled) {
+            Verdict::Same => {}
+            Verdict::Different => changes.modified.push(found.path),
+            Verdict::Unsure => changes.unsure.push((found.path, entry.object)),
+        }
+    }
+    changes.leave_out(index.entries.into_keys());
+    Ok(Some(changes))
+}
+
+impl Changes {
+    pub(super) fn is_empty(&self) -> bool {
+        let lists = [&self.added, &self.modified, &self.removed, &self.hidden, &self.foreign];
+        lists.iter().all(|list| list.is_empty()) && self.unsure.is_empty()
+    }
+
+    /// Files of the base that are no longer there.
+    fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>) {
+        let now_files: HashSet<&[u8]> = self.added.iter().map(Vec::as_slice).collect();
+        let ends =
+            |path: &[u8], at: usize| path.get(..at).is_some_and(|top| now_files.contains(top));
+        let is_hidden = |path: &Vec<u8>| {
+            let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            slashes.into_iter().any(|(at, _)| ends(path, at))
+        };
+        let (hidden, removed) = paths.partition(is_hidden);
+        (self.hidden, self.removed) = (hidden, removed);
+    }
+
+    /// Makes readable what its owner closed to itself.
+    pub(super) fn unlock(&self, root: &Path) {
+        let unsure = self.unsure.iter().map(|(path, _)| path);
+        for path in self.added.iter().chain(&self.modified).chain(unsure) {
+            let path = below(root, path);
+            let closed = fs::symlink_metadata(&path)
+                .is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o400 == 0);
+            if closed {
+                // Should this fail, git says so with the file's name.
+                let mode =
+                    fs::symlink_metadata(&path).map_or(0o600, |metadata| metadata.mode() | 0o400);
+                drop(fs::set_permissions(&path, Permissions::from_mode(mode)));
+            }
+        }
+    }
+}
+
+fn is_below(path: &[u8], top: &[u8]) -> bool {
+    path.strip_prefix(top).is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+/// Waits until the file system's clock is past a moment; answers with the time it shows.
+///
+/// That clock moves in steps of milliseconds. Once it has moved, every later change
+/// of a file shows in its times, and equal times prove equal content.
+pub(super) fn settle(clock: &Path, newest: Moment) -> Result<Moment, Error> {
+    let mut shown = (0, 0);
+    for _ in 0..MAX_TICKS {
+        let file = File::create(clock).map_err(Error::files("writing", clock))?;
+        let metadata = file.metadata().map_err(Error::files("reading", clock))?;
+        shown = (metadata.ctime(), metadata.ctime_nsec());
+        if shown > newest {
+            return Ok(shown);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(shown)
+}

@@ -1,0 +1,160 @@
+//! Where everything lies below the state folder, and how it goes away.
+
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Error, Kept, Place, names, record};
+
+/// What is known of a workspace beyond what its caller needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Made {
+    pub(super) place: Place,
+    /// Files that changed before this moment were not changed by the attempt.
+    pub(super) settled: Moment,
+}
+
+/// What became of a workspace's work.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Custody {
+    pub(super) kept: Option<Kept>,
+}
+
+/// What a delegation starts from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Begun {
+    pub(super) tree: String,
+    pub(super) delegation: String,
+    pub(super) base: String,
+}
+
+/// A time as files carry it: seconds and nanoseconds.
+pub(super) type Moment = (i64, i64);
+
+/// The state folder.
+#[derive(Clone, Debug)]
+pub(super) struct Folders {
+    pub(super) state: PathBuf,
+}
+
+impl Folders {
+    pub(super) fn open(state: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(state).map_err(Error::files("making", state))?;
+        let state = fs::canonicalize(state).map_err(Error::files("opening", state))?;
+        Ok(Self { state })
+    }
+
+    /// The working copy of an attempt: the child's.
+    pub(super) fn workspace(&self, attempt: &str) -> PathBuf {
+        self.state.join("workspaces").join(attempt)
+    }
+
+    /// What we ourselves know of an attempt's workspace: never the child's.
+    pub(super) fn own(&self, attempt: &str) -> PathBuf {
+        self.state.join("repos").join(format!("{attempt}.git"))
+    }
+
+    pub(super) fn begun(&self, delegation: &str) -> Result<Begun, Error> {
+        let path = self.begun_path(names::checked("delegation", delegation)?);
+        record::read(&path)?
+            .ok_or_else(|| Error::Unknown { what: "delegation", id: delegation.to_owned() })
+    }
+
+    pub(super) fn begun_path(&self, delegation: &str) -> PathBuf {
+        self.state.join("delegations").join(format!("{delegation}.json"))
+    }
+
+    pub(super) fn made(&self, attempt: &str) -> Result<Option<Made>, Error> {
+        record::read(&self.own(names::checked("attempt", attempt)?).join("place.json"))
+    }
+
+    /// What is known of a workspace that must have been made.
+    pub(super) fn known(&self, place: &Place) -> Result<Made, Error> {
+        self.made(&place.attempt)?
+            .ok_or_else(|| Error::Unknown { what: "workspace", id: place.attempt.clone() })
+    }
+
+    pub(super) fn write_custody(&self, attempt: &str, kept: Option<&Kept>) -> Result<(), Error> {
+        record::write(&self.own(attempt).join("kept.json"), &Custody { kept: kept.cloned() })
+    }
+
+    /// Attempts that have a folder of either kind.
+    pub(super) fn list(&self) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        for (folder, ending) in [("workspaces", ""), ("repos", ".git")] {
+            let folder = self.state.join(folder);
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(Error::files("reading", &folder)(error)),
+            };
+            for entry in entries {
+                let name = entry.map_err(Error::files("reading", &folder))?.file_name();
+                let name = name.to_string_lossy();
+                found.extend(name.strip_suffix(ending).map(str::to_owned));
+            }
+        }
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Removes both folders of an attempt; one that was handed out must have been kept.
+    pub(super) fn remove(&self, attempt: &str) -> Result<(), Error> {
+        let attempt = names::checked("attempt", attempt)?;
+        let own = self.own(attempt);
+        let handed_out = own.join("place.json").exists();
+        if handed_out && record::read::<Custody>(&own.join("kept.json"))?.is_none() {
+            return Err(Error::NotKept { attempt: attempt.to_owned() });
+        }
+        // Ours goes last: as long as it is there, the removal can be repeated.
+        self.discard(&self.workspace(attempt), attempt)?;
+        self.discard(&own, attempt)
+    }
+
+    /// Moves a folder out of the way, so that it is gone at once, and deletes it there.
+    fn discard(&self, folder: &Path, attempt: &str) -> Result<(), Error> {
+        let trash = self.state.join("trash");
+        fs::create_dir_all(&trash).map_err(Error::files("making", &trash))?;
+        let target = trash.join(attempt);
+        gone(&target).map_err(Error::files("removing", &target))?;
+        match fs::rename(folder, &target) {
+            Ok(()) => gone(&target).map_err(Error::files("removing", &target)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Error::files("removing", folder)(error)),
+        }
+    }
+}
+
+/// Deletes whatever is there without following links; what is gone already is fine.
+pub(super) fn gone(path: &Path) -> io::Result<()> {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
+    if !metadata.is_dir() {
+        return fs::remove_file(path);
+    }
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            unlock(path)?;
+            fs::remove_dir_all(path)
+        }
+        other => other,
+    }
+}
+
+/// Gives folders back the permissions that deleting what is in them needs.
+fn unlock(folder: &Path) -> io::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Starting git: always with a clean environment, bounded, and counted.
+//!
+//! What is executed, and why nothing of a child's is: git reads programs from
+//! four places. Hooks and the monitor are switched off on the command line, which
+//! wins over every file. Filters, text conversions, merge drivers, signing and
+//! remote helpers come from configuration; the repositories named here are our
+//! own or the user's, never the one in a workspace, and ours name none. Submodules
+//! bring their own configuration, so no command used here looks into them. Nothing
+//! is fetched: protocols are off, and a missing object stays missing.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::Error;
+use super::process::{Bounds, Said, converse};
+
+/// How long one git process may take; a child can put a pipe where an object belongs.
+const LIMIT: Duration = Duration::from_secs(120);
+/// What one git process may say.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// How much of what it complained about is passed on.
+const COMPLAINT_CHARS: usize = 600;
+
+/// What of our own environment git gets to see.
+const PASSED: &[&str] = &["PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "TZ"];
+
+/// What holds for every git process, whatever the files say.
+const ALWAYS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.fsyncMethod=batch",
+    "core.filesRefLockTimeout=200",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.allow=never",
+    "submodule.recurse=false",
+    "advice.detachedHead=false",
+];
+
+/// Where git processes come from.
+#[derive(Debug, Default)]
+pub(super) struct Git {
+    started: AtomicU64,
+}
+
+/// Whose configuration a git process reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Only what lies in the repository it is pointed at.
+    Repository,
+    /// Also the user's own, because it is the user's own checkout.
+    User,
+}
+
+/// One git process that is about to start.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    git: &'a Git,
+    command: Command,
+    name: String,
+    input: Vec<u8>,
+}
+
+impl Git {
+    /// How many processes were started.
+    pub(super) fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
+    }
+
+    /// A process that does `name`, and as yet in no repository.
+    pub(super) fn call(&self, name: &str, trust: Trust) -> Call<'_> {
+        let mut command = Command::new("git");
+        command.env_clear();
+        for key in PASSED {
+            if let Some(value) = env::var_os(key) {
+                command.env(key, value);
+            }
+        }
+        command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
+        command.env("GIT_NO_LAZY_FETCH", "1");
+        command.env("GIT_EDITOR", "false").env("GIT_PAGER", "cat");
+        match trust {
+            Trust::Repository => {
+                command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_ATTR_NOSYSTEM", "1");
+                command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+            }
+            Trust::User => {}
+        }
+        for setting in ALWAYS {
+            command.arg("-c").arg(setting);
+        }
+        command.arg(name);
+        Call { git: self, command, name: name.to_owned(), input: Vec::new() }
+    }
+}
+
+impl Call<'_> {
+    pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(super) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(super) fn env(mut self, key: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(key, value);
+        self
+    }
+
+    pub(super) fn within(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
+        self
+    }
+
+    pub(super) fn input(mut self, input: Vec<u8>) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// Objects that may be read beside those of the repository, and never written.
+    pub(super) fn borrowing(self, objects: &Path) -> Self {
+        // Colons separate folders here, so the path is always written quoted.
+        let mut quoted = OsString::from("\"");
+        for part in objects.as_os_str().to_string_lossy().chars() {
+            if part == '"' || part == '\\' {
+                quoted.push("\\");
+            }
+            quoted.push(part.to_string());
+        }
+        quoted.push("\"");
+        self.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted)
+    }
+
+    /// Starts it, for a conversation that goes on.
+    pub(super) fn start(mut self) -> Result<Child, Error> {
+        let command = self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.stderr(Stdio::piped()).spawn();
+        let child = child.map_err(Error::files("starting", Path::new("git")))?;
+        self.git.started.fetch_add(1, Ordering::Relaxed);
+        Ok(child)
+    }
+
+    /// Runs it; whatever it answers is an answer.
+    pub(super) fn ask(mut self) -> Result<Said, Error> {
+        let mut child = self
+            .command
+            .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(Error::files("starting", Path::new("git")))?;
+        self.git.started.fetch_add(1, Ordering::Relaxed);
+        converse(&mut child, &self.input, bounds()).map_err(|error| failed(&self.name, &error))
+    }
+
+    /// Runs it; anything but success is an error. Answers with its output.
+    pub(super) fn run(self) -> Result<Vec<u8>, Error> {
+        let name = self.name.clone();
+        let said = self.ask()?;
+        if said.code == 0 { Ok(said.out) } else { Err(complaint(&name, &said)) }
+    }
+
+    /// Runs it; the one line that it answers with.
+    pub(super) fn line(self) -> Result<String, Error> {
+        let out = self.run()?;
+        Ok(String::from_utf8_lossy(&out).trim_end().to_owned())
+    }
+
+    /// Runs it with its output as the input of another; both must succeed.
+    pub(super) fn pipe(mut self, mut other: Call<'_>) -> Result<(), Error> {
+        let spawn = |command: &mut Command| {
+            command
+                .stderr(Stdio::piped())
+                .spawn()
+                .map_err(Error::files("starting", Path::new("git")))
+        };
+        let mut first = spawn(self.command.stdin(Stdio::piped()).stdout(Stdio::piped()))?;
+        self.git.started.fetch_add(1, Ordering::Relaxed);
+        let between = first.stdout.take().map_or_else(Stdio::null, Stdio::from);
+        // Only a few names go in, far less than a pipe holds.
+        let fed = first.stdin.take().map(|mut stdin| stdin.write_all(&self.input));
+        let second = spawn(other.command.stdin(between).stdout(Stdio::piped()));
+        let (mut second, bounds) = match second {
+            Ok(second) => (second, bounds()),
+            Err(error) => {
+                drop(first.kill());
+                drop(first.wait());
+                return Err(error);
+            }
+        };
+        other.git.started.fetch_add(1, Ordering::Relaxed);
+        let ended = converse(&mut second, &[], bounds).map_err(|error| failed(&other.name, &error));
+        if ended.is_err() {
+            drop(first.kill());
+        }
+        let began = converse(&mut first, &[], bounds).map_err(|error| failed(&self.name, &error));
+        fed.transpose().map_err(|error| failed(&self.name, &error))?;
+        for (name, said) in [(self.name, began?), (other.name, ended?)] {
+            if said.code != 0 {
+                return Err(complaint(&name, &said));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bounds() -> Bounds {
+    let now = Instant::now();
+    Bounds { until: now.checked_add(LIMIT).unwrap_or(now), most_bytes: MOST_BYTES }
+}
+
+fn failed(name: &str, error: &io::Error) -> Error {
+    if error.kind() == ErrorKind::TimedOut {
+        Error::Slow { command: name.to_owned(), seconds: LIMIT.as_secs() }
+    } else {
+        Error::Git { command: name.to_owned(), message: error.to_string() }
+    }
+}
+
+/// The error that a git process's own words make.
+pub(super) fn complaint(name: &str, said: &Said) -> Error {
+    let text = String::from_utf8_lossy(&said.err);
+    let text = text.trim();
+    let skipped = text.chars().count().saturating_sub(COMPLAINT_CHARS);
+    let message: String = text.chars().skip(skipped).collect();
+    if message.contains(".lock': File exists") {
+        let path = message.split('\'').find(|part| part.ends_with(".lock"));
+        return Error::Locked { path: path.unwrap_or_default().into() };
+    }
+    let message = if message.is_empty() { format!("exit code {}", said.code) } else { message };
+    Error::Git { command: name.to_owned(), message }
+}

@@ -1,0 +1,167 @@
+//! The index that git wrote when it filled a workspace: every file of the base,
+//! with the size and the times it had then.
+//!
+//! Read here so that looking at a workspace needs no process. Only an index of our
+//! own is ever read, never the child's.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use super::folders::Moment;
+
+/// Bytes before the first entry: the mark, the version, the count.
+const HEADER_BYTES: usize = 12;
+/// Bytes of an entry before its object's name.
+const STAT_BYTES: usize = 40;
+
+/// What a file was like when it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) mode: u32,
+    pub(super) object: String,
+    ctime: (u32, u32),
+    mtime: (u32, u32),
+    inode: u32,
+    size: u32,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Same,
+    Different,
+    /// Touched, but perhaps not changed: only its content can tell.
+    Unsure,
+}
+
+/// The kinds of files that are told apart.
+fn kind(metadata: &fs::Metadata) -> u32 {
+    if metadata.is_symlink() {
+        0o120_000
+    } else if metadata.mode() & 0o100 == 0 {
+        0o100_644
+    } else {
+        0o100_755
+    }
+}
+
+impl Entry {
+    /// What a file is like now; its content is remembered elsewhere.
+    pub(super) fn of(now: &fs::Metadata) -> Self {
+        Self {
+            mode: kind(now),
+            object: String::new(),
+            ctime: (now.ctime() as u32, now.ctime_nsec() as u32),
+            mtime: (now.mtime() as u32, now.mtime_nsec() as u32),
+            inode: now.ino() as u32,
+            size: now.size() as u32,
+        }
+    }
+
+    /// Whether this is another repository's place, not a file.
+    pub(super) fn is_link_to_repository(&self) -> bool {
+        self.mode == 0o160_000
+    }
+
+    /// When the file was last changed in any way, content or not.
+    pub(super) fn changed(&self) -> Moment {
+        (i64::from(self.ctime.0), i64::from(self.ctime.1))
+    }
+
+    /// Compares with what is there now. Nothing can set a file's change time back,
+    /// so a file that looks the same and is older than `settled` is the same.
+    pub(super) fn verdict(&self, now: &fs::Metadata, settled: Moment) -> Verdict {
+        let found = Self::of(now);
+        if found.mode != self.mode || found.size != self.size {
+            return Verdict::Different;
+        }
+        let times = found.mtime == self.mtime && found.ctime == self.ctime;
+        let untouched = times && found.inode == self.inode;
+        if untouched && (now.ctime(), now.ctime_nsec()) < settled {
+            Verdict::Same
+        } else {
+            Verdict::Unsure
+        }
+    }
+}
+
+/// Copies an index with its time.
+///
+/// Git compares that time with those of the files to know which of them it cannot
+/// trust; a copy that looks younger than it is would hide changes.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    fs::copy(from, to).map_err(Error::files("writing", to))?;
+    let time = fs::metadata(from).and_then(|metadata| metadata.modified());
+    let time = time.map_err(Error::files("reading", from))?;
+    let file = fs::File::options().write(true).open(to).map_err(Error::files("writing", to))?;
+    file.set_modified(time).map_err(Error::files("writing", to))
+}
+
+/// Every file of a base.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    pub(super) entries: HashMap<Vec<u8>, Entry>,
+}
+
+impl Index {
+    /// Reads an index file of ours.
+    pub(super) fn read(path: &Path, hash_bytes: usize) -> Result<Self, Error> {
+        let bytes = fs::read(path).map_err(Error::files("reading", path))?;
+        Self::parse(&bytes, hash_bytes).ok_or_else(|| Error::Record {
+            path: path.to_owned(),
+            message: "it is no git index of version 2 or 3".into(),
+        })
+    }
+
+    fn parse(bytes: &[u8], hash_bytes: usize) -> Option<Self> {
+        let version = word(bytes, 4)?;
+        if bytes.get(..4)? != b"DIRC" || !(2..=3).contains(&version) {
+            return None;
+        }
+        let mut entries = HashMap::new();
+        let mut at = HEADER_BYTES;
+        for _ in 0..word(bytes, 8)? {
+            let rest = bytes.get(at..)?;
+            let flags_at = STAT_BYTES.checked_add(hash_bytes)?;
+            let flags = u16::from_be_bytes(rest.get(flags_at..)?.first_chunk::<2>().copied()?);
+            let extended = if flags & 0x4000 == 0 { 0 } else { 2 };
+            let name_at = flags_at.checked_add(2)?.checked_add(extended)?;
+            let name = rest.get(name_at..)?;
+            let name = name.get(..memchr(name)?)?;
+            entries.insert(name.to_vec(), entry(rest, hash_bytes)?);
+            // Entries end with one to eight zeros, on a multiple of eight.
+            at = at.checked_add(name_at.checked_add(name.len())?.checked_add(8)? & !7)?;
+        }
+        Some(Self { entries })
+    }
+
+    /// The moment of the last change of any file.
+    pub(super) fn newest(&self) -> Moment {
+        self.entries.values().map(Entry::changed).max().unwrap_or_default()
+    }
+}
+
+fn memchr(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == 0)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..)?.first_chunk::<4>().copied()?))
+}
+
+fn entry(bytes: &[u8], hash_bytes: usize) -> Option<Entry> {
+    let object = bytes.get(STAT_BYTES..)?.get(..hash_bytes)?;
+    Some(Entry {
+        ctime: (word(bytes, 0)?, word(bytes, 4)?),
+        mtime: (word(bytes, 8)?, word(bytes, 12)?),
+        inode: word(bytes, 20)?,
+        mode: word(bytes, 24)?,
+        size: word(bytes, 36)?,
+        object: object.iter().map(|byte| format!("{byte:02x}")).collect(),
+    })
+}

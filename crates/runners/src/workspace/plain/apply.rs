@@ -1,0 +1,92 @@
+//! Bringing a result into the user's own folder.
+//!
+//! Every file that would change must still be what it was when the work began.
+//! New contents are all written beside their places before the first is moved in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::super::walk::below;
+use super::super::{Applied, Error};
+use super::layer::{Layer, file_in, passes_link, remove, same};
+use super::merge::texts;
+use super::{Plain, copy};
+
+impl Plain {
+    /// Applies the delegation's result.
+    pub(super) fn apply_to_folder(&self, delegation: &str) -> Result<Applied, Error> {
+        let begun = self.folders.begun(delegation)?;
+        let number = self.tip(delegation)?.number;
+        if number == 0 {
+            return Err(Error::Refused {
+                reason: format!("{delegation} has no result yet"),
+                files: Vec::new(),
+                hint: "wait until one of its subtasks was merged".into(),
+            });
+        }
+        let layer = Layer::open(&self.folders.state, &format!("result:{delegation}:{number}"))?;
+        let contents = layer.contents.clone().unwrap_or_default();
+        let old = self.stack(&begun.base)?;
+        let (mut touched, mut changed) = (Vec::new(), Vec::new());
+        for path in contents.changed.iter().chain(&contents.deleted) {
+            let new = contents.changed.contains(path).then(|| below(&layer.files, path));
+            let now = file_in(&self.project, path);
+            if same(now.as_deref(), new.as_deref())? {
+                continue;
+            }
+            let blocked = new.is_some() && self.blocked(path, &contents.deleted);
+            if blocked || !same(now.as_deref(), old.file(path).as_deref())? {
+                changed.push(path.clone());
+            }
+            touched.push((path.clone(), new));
+        }
+        if !changed.is_empty() {
+            return Err(Error::Refused {
+                reason: "files have changed since the work began".into(),
+                files: texts(changed.iter()),
+                hint: "nothing was changed; move yours away or bring them over by hand".into(),
+            });
+        }
+        write(&self.project, &touched)?;
+        let mut files = texts(touched.iter().map(|(path, _)| path));
+        files.sort();
+        Ok(Applied { files, commit: None })
+    }
+
+    /// Whether something of the user's that stays is in the way of a file.
+    fn blocked(&self, path: &[u8], leaving: &std::collections::BTreeSet<Vec<u8>>) -> bool {
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        let replaced =
+            slashes.filter_map(|(at, _)| path.get(..at)).any(|way| leaving.contains(way));
+        let mut start = path.to_vec();
+        start.push(b'/');
+        let emptied = leaving.iter().any(|gone| gone.starts_with(&start));
+        let folder = below(&self.project, path).is_dir();
+        (!replaced && passes_link(&self.project, path)) || (folder && !emptied)
+    }
+}
+
+fn write(project: &Path, touched: &[(Vec<u8>, Option<PathBuf>)]) -> Result<(), Error> {
+    let scratch = project.join(format!(".legation-apply-{}", std::process::id()));
+    for (path, from) in touched {
+        if let Some(from) = from {
+            copy::put(from, &below(&scratch, path))?;
+        }
+    }
+    for (path, from) in touched {
+        if from.is_none() {
+            remove(project, path).map_err(Error::files("removing", &below(project, path)))?;
+        }
+    }
+    for (path, from) in touched {
+        if from.is_none() {
+            continue;
+        }
+        let target = below(project, path);
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
+        }
+        fs::rename(below(&scratch, path), &target).map_err(Error::files("writing", &target))?;
+    }
+    super::gone(&scratch).map_err(Error::files("removing", &scratch))
+}

@@ -1,0 +1,58 @@
+//! Copying folders: links as links, executable bits, within a limit.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use super::super::Error;
+use super::super::walk::{Locked, below, walk};
+use super::Plain;
+
+impl Plain {
+    /// Copies a folder, if it is not too large; `theirs` is a workspace, not the user's.
+    pub(super) fn copy(
+        &self,
+        from: &Path,
+        to: &Path,
+        skip: &[PathBuf],
+        theirs: bool,
+    ) -> Result<(), Error> {
+        let locked = if theirs { Locked::Open } else { Locked::Leave };
+        let walked = walk(from, skip, locked).map_err(Error::files("reading", from))?;
+        let total =
+            walked.files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.metadata.len()));
+        if total > self.copy_limit_bytes {
+            let limit_bytes = self.copy_limit_bytes;
+            return Err(Error::TooLarge { path: from.to_owned(), limit_bytes });
+        }
+        fs::create_dir_all(to).map_err(Error::files("making", to))?;
+        for folder in &walked.folders {
+            let folder = below(to, folder);
+            fs::create_dir_all(&folder).map_err(Error::files("making", &folder))?;
+        }
+        for file in &walked.files {
+            put(&below(from, &file.path), &below(to, &file.path))?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies one file or link over whatever is there; its folder is made if need be.
+pub(super) fn put(from: &Path, to: &Path) -> Result<(), Error> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
+    }
+    put_here(from, to).map_err(Error::files("copying", from))
+}
+
+fn put_here(from: &Path, to: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(to).is_ok_and(|there| there.is_symlink() || there.is_file()) {
+        fs::remove_file(to)?;
+    }
+    if fs::symlink_metadata(from)?.is_symlink() {
+        return symlink(fs::read_link(from)?, to);
+    }
+    // The system copies within itself here, and shares blocks where it can.
+    fs::copy(from, to).map(drop)
+}

@@ -1,0 +1,280 @@
+//! Results of plain folders: merged file by file, shown, taken back.
+//!
+//! A file that only one side changed is that side's; one that both changed alike is
+//! either's; everything else is a conflict.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::folders::gone;
+use super::super::git::Trust;
+use super::super::walk::below;
+use super::super::{Error, Kept, Merge, Place, record};
+use super::layer::{Contents, Layer, Stack, file_in, layer_folder, passes_link, remove, same};
+use super::{Plain, copy};
+
+/// Where a delegation's result stands.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Tip {
+    /// The number of its newest layer; at zero it is the base.
+    pub(super) number: u64,
+    /// Layers that were ever made.
+    made: u64,
+    merged: BTreeSet<String>,
+}
+
+/// What changes on the way from one state to another.
+#[derive(Debug, Default)]
+struct Step {
+    /// Files, and where their new content is.
+    put: Vec<(Vec<u8>, PathBuf)>,
+    deleted: Vec<Vec<u8>>,
+    conflicts: BTreeSet<Vec<u8>>,
+}
+
+impl Plain {
+    pub(super) fn tip(&self, delegation: &str) -> Result<Tip, Error> {
+        Ok(record::read(&self.tip_path(delegation))?.unwrap_or_default())
+    }
+
+    fn tip_path(&self, delegation: &str) -> PathBuf {
+        self.folders.state.join("results").join(format!("{delegation}.json"))
+    }
+
+    /// A base with the work that a subtask depends on, and what that was built on.
+    pub(super) fn joined(&self, base: &str, with: &[String]) -> Result<String, Error> {
+        let mut joined = base.to_owned();
+        for work in with {
+            let built_on = Layer::open(&self.folders.state, work)?.built_on(base);
+            for name in built_on.split('+').chain([work.as_str()]) {
+                if !joined.split('+').any(|known| known == name) {
+                    joined = self.join(&joined, name, base)?;
+                }
+            }
+        }
+        Ok(joined)
+    }
+
+    /// One more layer on top, if it fits.
+    fn join(&self, joined: &str, name: &str, base: &str) -> Result<String, Error> {
+        let layer = Layer::open(&self.folders.state, name)?;
+        let current = self.stack(joined)?;
+        let step = step(&self.stack(&layer.built_on(base))?, |path| current.file(path), &layer)?;
+        let files = clashes(&step, &current);
+        if files.is_empty() {
+            Ok(format!("{joined}+{name}"))
+        } else {
+            Err(Error::Conflict { files })
+        }
+    }
+
+    /// Merges kept work into the delegation's result.
+    pub(super) fn merge_into_result(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {
+        let begun = self.folders.begun(delegation)?;
+        let _queue = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tip = self.tip(delegation)?;
+        if tip.merged.contains(&kept.commit) {
+            return Ok(Merge::Nothing);
+        }
+        let state = &self.folders.state;
+        let current = self.stack(&result(&begun.base, delegation, tip.number))?;
+        let layer = Layer::open(state, &kept.commit)?;
+        let step = step(&self.stack(&kept.base)?, |path| current.file(path), &layer)?;
+        let files = clashes(&step, &current);
+        if !files.is_empty() {
+            return Ok(Merge::Conflict { files });
+        }
+        let number = tip.made.saturating_add(1);
+        let commit = format!("result:{delegation}:{number}");
+        let folder = layer_folder(state, &commit)?;
+        gone(&folder).map_err(Error::files("removing", &folder))?;
+        let below_it = current.layers.get(1).cloned();
+        write_layer(&folder, below_it.as_ref(), &step)?;
+        tip.merged.insert(kept.commit.clone());
+        (tip.number, tip.made) = (number, number);
+        record::write(&self.tip_path(delegation), &tip)?;
+        Ok(Merge::Clean { commit })
+    }
+
+    /// Merges a nested delegation's result into its parent's workspace.
+    pub(super) fn bring_into(&self, into: &Place, delegation: &str) -> Result<Merge, Error> {
+        let begun = self.folders.begun(delegation)?;
+        let root = self.folders.known(into)?.place.root;
+        let tip = self.tip(delegation)?;
+        if tip.number == 0 {
+            return Ok(Merge::Nothing);
+        }
+        let commit = format!("result:{delegation}:{}", tip.number);
+        let layer = Layer::open(&self.folders.state, &commit)?;
+        let mut step = step(&self.stack(&begun.base)?, |path| file_in(&root, path), &layer)?;
+        let leaving: BTreeSet<&[u8]> = step.deleted.iter().map(Vec::as_slice).collect();
+        let blocked = step.put.iter().map(|(path, _)| path).filter(|path| {
+            let folder =
+                below(&root, path).is_dir() && !leaving.iter().any(|gone| gone.starts_with(path));
+            passes_link(&root, path) || folder
+        });
+        let blocked: Vec<Vec<u8>> = blocked.cloned().collect();
+        step.conflicts.extend(blocked);
+        if !step.conflicts.is_empty() {
+            return Ok(Merge::Conflict { files: texts(step.conflicts.iter()) });
+        }
+        if step.put.is_empty() && step.deleted.is_empty() {
+            return Ok(Merge::Nothing);
+        }
+        for path in &step.deleted {
+            remove(&root, path).map_err(Error::files("removing", &below(&root, path)))?;
+        }
+        for (path, from) in &step.put {
+            copy::put(from, &below(&root, path))?;
+        }
+        Ok(Merge::Clean { commit })
+    }
+
+    /// Takes the result back to the base; its layers stay.
+    pub(super) fn roll_back(&self, delegation: &str) -> Result<Option<String>, Error> {
+        self.folders.begun(delegation)?;
+        let _queue = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let tip = self.tip(delegation)?;
+        if tip.number == 0 {
+            return Ok(None);
+        }
+        let back = Tip { made: tip.made, ..Tip::default() };
+        record::write(&self.tip_path(delegation), &back)?;
+        Ok(Some(format!("result:{delegation}:{}", tip.number)))
+    }
+
+    /// The difference that a delegation, or one kept work of it, makes.
+    pub(super) fn difference(
+        &self,
+        delegation: &str,
+        kept: Option<&Kept>,
+    ) -> Result<String, Error> {
+        let begun = self.folders.begun(delegation)?;
+        let tip = self.tip(delegation)?;
+        let (base, name) = match kept {
+            Some(kept) => (kept.base.clone(), kept.commit.clone()),
+            None if tip.number == 0 => return Ok(String::new()),
+            None => (begun.base, format!("result:{delegation}:{}", tip.number)),
+        };
+        let layer = Layer::open(&self.folders.state, &name)?;
+        let contents = layer.contents.clone().unwrap_or_default();
+        let scratch = self.folders.state.join(format!("diff-{}", std::process::id()));
+        let _queue = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        gone(&scratch).map_err(Error::files("removing", &scratch))?;
+        let old = self.stack(&base)?;
+        for path in contents.changed.iter().chain(&contents.deleted) {
+            if let Some(file) = old.file(path) {
+                copy::put(&file, &below(&scratch.join("a"), path))?;
+            }
+        }
+        for path in &contents.changed {
+            copy::put(&below(&layer.files, path), &below(&scratch.join("b"), path))?;
+        }
+        let shown = self.show(&scratch, &contents);
+        gone(&scratch).map_err(Error::files("removing", &scratch))?;
+        shown
+    }
+
+    /// A difference as git writes it; a list where there is no git.
+    fn show(&self, scratch: &Path, contents: &Contents) -> Result<String, Error> {
+        for side in ["a", "b"] {
+            let side = scratch.join(side);
+            std::fs::create_dir_all(&side).map_err(Error::files("making", &side))?;
+        }
+        let call = self.git.call("diff", Trust::Repository).within(scratch);
+        let call = call.env("GIT_CEILING_DIRECTORIES", &self.folders.state);
+        let call = call.args(["--no-index", "--no-prefix", "--no-color", "--no-ext-diff"]);
+        match call.args(["--no-textconv", "--", "a", "b"]).ask() {
+            Ok(said) if said.code <= 1 => Ok(String::from_utf8_lossy(&said.out).into_owned()),
+            Ok(_) | Err(Error::Files { .. }) => {
+                let changed = texts(contents.changed.iter())
+                    .into_iter()
+                    .map(|path| format!("changed {path}\n"));
+                let deleted = texts(contents.deleted.iter())
+                    .into_iter()
+                    .map(|path| format!("deleted {path}\n"));
+                Ok(changed.chain(deleted).collect())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What it takes to bring a layer's change, made on `old`, to what is there now.
+fn step(
+    old: &Stack,
+    current: impl Fn(&[u8]) -> Option<PathBuf>,
+    layer: &Layer,
+) -> Result<Step, Error> {
+    let contents = layer.contents.clone().unwrap_or_default();
+    let mut step = Step::default();
+    for path in contents.changed.iter().chain(&contents.deleted) {
+        let new = contents.changed.contains(path).then(|| below(&layer.files, path));
+        let now = current(path);
+        if same(now.as_deref(), new.as_deref())? {
+            continue;
+        }
+        if !same(now.as_deref(), old.file(path).as_deref())? {
+            step.conflicts.insert(path.clone());
+            continue;
+        }
+        match new {
+            Some(from) => step.put.push((path.clone(), from)),
+            None => step.deleted.push(path.clone()),
+        }
+    }
+    Ok(step)
+}
+
+/// The conflicts of a step, also those of a file with a folder of the same name.
+fn clashes(step: &Step, current: &Stack) -> Vec<String> {
+    let mut conflicts = step.conflicts.clone();
+    for (path, _) in &step.put {
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        let mut above = slashes.filter_map(|(at, _)| path.get(..at));
+        let under_file = above
+            .any(|way| current.file(way).is_some() && !step.deleted.iter().any(|gone| gone == way));
+        let mut start = path.clone();
+        start.push(b'/');
+        let emptied = step.deleted.iter().any(|gone| gone.starts_with(&start));
+        if under_file || (!emptied && current.has_below(path)) {
+            conflicts.insert(path.clone());
+        }
+    }
+    texts(conflicts.iter())
+}
+
+/// Writes a new result layer: the old one, and a step on top of it.
+fn write_layer(folder: &Path, below_it: Option<&Layer>, step: &Step) -> Result<(), Error> {
+    let mut contents = Contents::default();
+    let files = folder.join("files");
+    if let Some(layer) = below_it {
+        contents = layer.contents.clone().unwrap_or_default();
+        for path in &contents.changed {
+            copy::put(&below(&layer.files, path), &below(&files, path))?;
+        }
+    }
+    for path in &step.deleted {
+        remove(&files, path).map_err(Error::files("removing", &below(&files, path)))?;
+        contents.changed.remove(path);
+        contents.deleted.insert(path.clone());
+    }
+    for (path, from) in &step.put {
+        copy::put(from, &below(&files, path))?;
+        contents.deleted.remove(path);
+        contents.changed.insert(path.clone());
+    }
+    record::write(&folder.join("layer.json"), &contents)
+}
+
+/// The name of a delegation's result: its base, and its newest layer over it.
+fn result(base: &str, delegation: &str, number: u64) -> String {
+    if number == 0 { base.to_owned() } else { format!("{base}+result:{delegation}:{number}") }
+}
+
+pub(super) fn texts<'a>(paths: impl Iterator<Item = &'a Vec<u8>>) -> Vec<String> {
+    paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+}

@@ -1,0 +1,114 @@
+//! Where a repository's names point, read from its files without a process.
+//!
+//! The child's repository is read like this too, and so nothing in it is believed:
+//! links and pipes are not opened, sizes are bounded, and a name that is not
+//! below `refs/` leads nowhere. Nothing is ever written here.
+
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// The largest file that holds one name's value.
+const MAX_LOOSE_BYTES: u64 = 4096;
+/// The largest file that holds many.
+const MAX_PACKED_BYTES: u64 = 64 * 1024 * 1024;
+/// Names that point to names.
+const MAX_STEPS: usize = 5;
+
+/// Where the repository's own folder and the one it shares with its worktrees are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'a> {
+    pub(super) own: &'a Path,
+    pub(super) shared: &'a Path,
+}
+
+/// What a repository has checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    /// This commit; by way of this name unless it is detached.
+    At { commit: String, name: Option<String> },
+    /// A branch without a commit.
+    Unborn { name: String },
+    /// Nothing that could be understood.
+    Unclear,
+}
+
+impl Names<'_> {
+    /// What is checked out.
+    pub(super) fn head(&self) -> Head {
+        let Some(text) = read(&self.own.join("HEAD"), MAX_LOOSE_BYTES) else {
+            return Head::Unclear;
+        };
+        match target(&text) {
+            Target::Commit(commit) => Head::At { commit, name: None },
+            Target::Name(name) => match self.resolve(&name) {
+                Some(commit) => Head::At { commit, name: Some(name) },
+                None => Head::Unborn { name },
+            },
+            Target::Nothing => Head::Unclear,
+        }
+    }
+
+    /// The commit that a name points to.
+    pub(super) fn resolve(&self, name: &str) -> Option<String> {
+        let mut name = name.to_owned();
+        for _ in 0..MAX_STEPS {
+            let Some(text) = read(&self.shared.join(&name), MAX_LOOSE_BYTES) else {
+                return self.packed(&name);
+            };
+            match target(&text) {
+                Target::Commit(commit) => return Some(commit),
+                Target::Name(next) => name = next,
+                Target::Nothing => return None,
+            }
+        }
+        None
+    }
+
+    fn packed(&self, name: &str) -> Option<String> {
+        let text = read(&self.shared.join("packed-refs"), MAX_PACKED_BYTES)?;
+        let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+        let (commit, _) = lines.find(|(_, named)| *named == name)?;
+        is_id(commit).then(|| commit.to_owned())
+    }
+}
+
+enum Target {
+    Commit(String),
+    Name(String),
+    Nothing,
+}
+
+fn target(text: &str) -> Target {
+    let text = text.trim();
+    if is_id(text) {
+        return Target::Commit(text.to_owned());
+    }
+    let name = text.strip_prefix("ref:").map(str::trim);
+    let inside =
+        |name: &&str| name.starts_with("refs/") && !name.contains("..") && !name.contains('\0');
+    name.filter(inside).map_or(Target::Nothing, |name| Target::Name(name.to_owned()))
+}
+
+/// Whether this is an object's name, in either of git's two lengths.
+pub(super) fn is_id(text: &str) -> bool {
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    matches!(text.len(), 40 | 64) && text.bytes().all(hex)
+}
+
+fn read(path: &Path, most_bytes: u64) -> Option<String> {
+    // Without waiting: opening a pipe would otherwise never come back.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file =
+        OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > most_bytes {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(most_bytes).read_to_string(&mut text).ok()?;
+    Some(text)
+}

@@ -1,0 +1,162 @@
+//! Bringing a result into the user's own checkout. All of it or nothing.
+//!
+//! The one place that moves the user's branch and files, and only because the
+//! user said so. Everything that could stand in the way is looked for first.
+
+use std::fs;
+use std::path::Path;
+
+use super::super::git::complaint;
+use super::super::{Applied, Error, How};
+use super::Repository;
+use super::merge::Trial;
+
+/// How the branch will move.
+enum Way {
+    Nothing,
+    Forward { to: String },
+    Merge { tree: String },
+}
+
+impl Repository {
+    /// Applies the delegation's result.
+    pub(super) fn apply_to_checkout(&self, delegation: &str, how: How) -> Result<Applied, Error> {
+        self.folders.begun(delegation)?;
+        let Some(top) = &self.user.top else {
+            let branch = format!("legation/{delegation}/result");
+            let hint = format!("merge the branch {branch} in a checkout of this repository");
+            return Err(refused("a bare repository has no files to apply to", Vec::new(), &hint));
+        };
+        let Some(tip) = self.tip(delegation)? else {
+            let reason = format!("{delegation} has no result yet");
+            return Err(refused(&reason, Vec::new(), "wait until one of its subtasks was merged"));
+        };
+        let head = self.user_head()?;
+        let modified = self.modified(top)?;
+        let way = self.way(head.as_deref(), &tip, how)?;
+        let target = match &way {
+            Way::Nothing => return Ok(Applied { files: Vec::new(), commit: head }),
+            Way::Forward { to: target } | Way::Merge { tree: target } => target,
+        };
+        let files = self.touched(head.as_deref(), target)?;
+        check(top, &files, &modified)?;
+        self.go(top, &way, &tip, delegation)?;
+        let mut files: Vec<String> = files.into_iter().map(|(_, path)| path).collect();
+        files.sort();
+        Ok(Applied { files, commit: self.user_head()? })
+    }
+
+    /// Files with changes that are not committed; staged ones are refused.
+    fn modified(&self, top: &Path) -> Result<Vec<String>, Error> {
+        let call = self.on_checkout("status", top).args(["--porcelain=v1", "-z", "--no-renames"]);
+        let out = call.args(["--untracked-files=no", "--ignore-submodules=all"]).run()?;
+        let text = String::from_utf8_lossy(&out).into_owned();
+        let entries = text.split('\0').filter_map(|entry| entry.split_at_checked(3));
+        let (staged, rest): (Vec<_>, Vec<_>) =
+            entries.partition(|(state, _)| !state.starts_with(' '));
+        if !staged.is_empty() {
+            let files = staged.into_iter().map(|(_, path)| path.to_owned()).collect();
+            let hint = "commit them, or put them aside with git stash, then apply again";
+            return Err(refused("there are changes in the index", files, hint));
+        }
+        Ok(rest.into_iter().map(|(_, path)| path.to_owned()).collect())
+    }
+
+    fn way(&self, head: Option<&str>, tip: &str, how: How) -> Result<Way, Error> {
+        let to = tip.to_owned();
+        let Some(head) = head else { return Ok(Way::Forward { to }) };
+        if self.is_ancestor(tip, head)? {
+            return Ok(Way::Nothing);
+        }
+        let forward = self.is_ancestor(head, tip)?;
+        match how {
+            How::Auto | How::FastForward if forward => return Ok(Way::Forward { to }),
+            How::FastForward => {
+                let hint = "apply with a merge instead";
+                return Err(refused(
+                    "your branch has moved since the work began",
+                    Vec::new(),
+                    hint,
+                ));
+            }
+            How::Auto | How::Merge => {}
+        }
+        match self.trial(head, tip)? {
+            Trial::Fits { tree } => Ok(Way::Merge { tree }),
+            Trial::Conflict { files } => {
+                let hint = "nothing was changed; merge the result branch by hand to resolve it";
+                Err(refused("the result conflicts with your branch", files, hint))
+            }
+        }
+    }
+
+    /// What would change: how, and which file.
+    fn touched(&self, head: Option<&str>, target: &str) -> Result<Vec<(String, String)>, Error> {
+        let call = match head {
+            Some(head) => {
+                self.on_objects("diff-tree").args(["-r", "-z", "--name-status", head, target])
+            }
+            None => self.on_objects("ls-tree").args(["-r", "-z", "--name-only", target]),
+        };
+        let text = String::from_utf8_lossy(&call.run()?).into_owned();
+        let mut parts = text.split('\0').filter(|part| !part.is_empty()).map(str::to_owned);
+        if head.is_none() {
+            return Ok(parts.map(|path| ("A".to_owned(), path)).collect());
+        }
+        let mut touched = Vec::new();
+        while let (Some(state), Some(path)) = (parts.next(), parts.next()) {
+            touched.push((state, path));
+        }
+        Ok(touched)
+    }
+
+    fn go(&self, top: &Path, way: &Way, tip: &str, delegation: &str) -> Result<(), Error> {
+        let message = format!("Merge the result of {delegation}");
+        let args: &[&str] = match way {
+            Way::Nothing => return Ok(()),
+            Way::Forward { .. } => &["-q", "--no-stat", "--ff-only"],
+            Way::Merge { .. } => &["-q", "--no-stat", "--no-ff", "--no-edit", "-m", &message],
+        };
+        let said = self.patiently(|| {
+            let said = self.on_checkout("merge", top).args(args).arg(tip).ask()?;
+            let locked = complaint("merge", &said);
+            if said.code != 0 && matches!(locked, Error::Locked { .. }) {
+                return Err(locked);
+            }
+            Ok(said)
+        })?;
+        if said.code == 0 {
+            return Ok(());
+        }
+        // Should the user's own merge settings have left something half-done, it is undone.
+        if self.user.git_dir.join("MERGE_HEAD").exists() {
+            self.on_checkout("merge", top).arg("--abort").run()?;
+        }
+        Err(complaint("merge", &said))
+    }
+}
+
+/// Refuses to overwrite what nobody could bring back.
+fn check(top: &Path, files: &[(String, String)], modified: &[String]) -> Result<(), Error> {
+    let dirty: Vec<String> = files
+        .iter()
+        .filter(|(_, path)| modified.contains(path))
+        .map(|(_, path)| path.clone())
+        .collect();
+    if !dirty.is_empty() {
+        let hint = "commit them, or put them aside with git stash, then apply again";
+        return Err(refused("your uncommitted changes would be overwritten", dirty, hint));
+    }
+    let new = files.iter().filter(|(state, _)| state == "A").map(|(_, path)| path);
+    let there: Vec<String> =
+        new.filter(|path| fs::symlink_metadata(top.join(path)).is_ok()).cloned().collect();
+    if there.is_empty() {
+        return Ok(());
+    }
+    let hint = "move them away, then apply again";
+    Err(refused("untracked files of yours would be overwritten", there, hint))
+}
+
+fn refused(reason: &str, files: Vec<String>, hint: &str) -> Error {
+    Error::Refused { reason: reason.to_owned(), files, hint: hint.to_owned() }
+}

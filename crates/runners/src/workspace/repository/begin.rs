@@ -1,0 +1,124 @@
+//! What a delegation starts from: one commit, fixed once.
+
+use std::fs;
+use std::path::Path;
+
+use super::super::folders::Begun;
+use super::super::index;
+use super::super::refs::{Head, Names};
+use super::super::{Error, From, Note, Start, names, record, refs};
+use super::Repository;
+
+impl Repository {
+    /// Fixes the base of a delegation.
+    pub(super) fn begin_at(&self, start: &Start) -> Result<String, Error> {
+        names::checked("tree", &start.tree)?;
+        let path = self.folders.begun_path(names::checked("delegation", &start.delegation)?);
+        if let Some(begun) = record::read::<Begun>(&path)? {
+            return Ok(begun.base);
+        }
+        let (base, fresh) = match &start.from {
+            From::User => self.user_base(start)?,
+            From::Attempt(attempt) => self.attempt_base(start, attempt)?,
+            From::Commit(commit) if refs::is_id(commit) => (commit.clone(), false),
+            From::Commit(commit) => {
+                return Err(Error::Unknown { what: "commit", id: commit.clone() });
+            }
+        };
+        if fresh {
+            // Nothing else holds this commit yet, and git throws away what nothing holds.
+            self.move_names(&format!(
+                "update {} {base}\n",
+                base_name(&start.tree, &start.delegation)
+            ))?;
+        }
+        let (tree, delegation) = (start.tree.clone(), start.delegation.clone());
+        record::write(&path, &Begun { tree, delegation, base: base.clone() })?;
+        Ok(base)
+    }
+
+    /// The user's commit, and whether it was made just now.
+    fn user_base(&self, start: &Start) -> Result<(String, bool), Error> {
+        let head = self.user_head()?;
+        match (&self.user.top, start.include_dirty) {
+            (Some(top), true) => Ok((self.dirty(top, head.as_deref(), &start.delegation)?, true)),
+            (Some(_) | None, _) => match head {
+                Some(head) => Ok((head, false)),
+                None => Ok((self.beginning()?, true)),
+            },
+        }
+    }
+
+    /// What the user has checked out; nothing in a repository without a commit.
+    pub(super) fn user_head(&self) -> Result<Option<String>, Error> {
+        let names = Names { own: &self.user.git_dir, shared: &self.user.common_dir };
+        let head = if self.user.names_in_files { names.head() } else { Head::Unclear };
+        match head {
+            Head::At { commit, .. } => Ok(Some(commit)),
+            Head::Unborn { .. } => Ok(None),
+            Head::Unclear => self.slow_head(),
+        }
+    }
+
+    fn slow_head(&self) -> Result<Option<String>, Error> {
+        let trust = super::Trust::Repository;
+        let call = self.git.call("rev-parse", trust).env("GIT_DIR", &self.user.git_dir);
+        let said = call.args(["--verify", "--quiet", "HEAD"]).ask()?;
+        let id = String::from_utf8_lossy(&said.out).trim().to_owned();
+        Ok((said.code == 0 && refs::is_id(&id)).then_some(id))
+    }
+
+    /// A commit without files, so that an empty repository has a base like any other.
+    fn beginning(&self) -> Result<String, Error> {
+        let tree = self.on_objects("hash-object").args(["-t", "tree", "-w", "/dev/null"]).line()?;
+        self.commit(&tree, &[], "The beginning: no files yet\n")
+    }
+
+    /// A commit of the user's files as they are, made without touching the user's index.
+    fn dirty(&self, top: &Path, head: Option<&str>, delegation: &str) -> Result<String, Error> {
+        let copy = self.folders.state.join(format!("{delegation}.index"));
+        // A copy knows which files are unchanged; without one git reads them all.
+        let copied = index::copy(&self.user.git_dir.join("index"), &copy);
+        let call = |name| self.on_checkout(name, top).env("GIT_INDEX_FILE", &copy);
+        if copied.is_err()
+            && let Some(head) = head
+        {
+            call("read-tree").arg(head).run()?;
+        }
+        // A nested repository without a commit cannot be added; the rest is.
+        let added = call("add").args(["-A", "--ignore-errors", "."]).ask()?;
+        if added.code > 1 {
+            return Err(super::super::git::complaint("add", &added));
+        }
+        let tree = call("write-tree").line()?;
+        fs::remove_file(&copy).map_err(Error::files("removing", &copy))?;
+        let parents: Vec<&str> = head.into_iter().collect();
+        self.commit(&tree, &parents, "Uncommitted work of the user\n")
+    }
+
+    /// The commit of the attempt that delegates, and whether only we hold it.
+    fn attempt_base(&self, start: &Start, attempt: &str) -> Result<(String, bool), Error> {
+        let made = self.folders.made(attempt)?;
+        let made =
+            made.ok_or_else(|| Error::Unknown { what: "workspace", id: attempt.to_owned() })?;
+        if start.include_dirty {
+            let title = "Uncommitted work of the attempt that delegates".to_owned();
+            let note = Note { title, ..Note::default() };
+            let staged = self.stage(&made, &note)?;
+            let fresh = staged.commit != made.place.base;
+            return Ok((staged.commit, fresh));
+        }
+        match self.history(&made.place)? {
+            Some(history) if self.take_over(&made.place, &history)? => {
+                let fresh = history.head != made.place.base;
+                Ok((history.head, fresh))
+            }
+            Some(_) | None => Ok((made.place.base, false)),
+        }
+    }
+}
+
+/// The name under which a delegation's base is held.
+pub(super) fn base_name(tree: &str, delegation: &str) -> String {
+    format!("refs/legation/{tree}/base/{delegation}")
+}

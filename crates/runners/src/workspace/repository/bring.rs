@@ -1,0 +1,92 @@
+//! A nested delegation's result, merged into the workspace of its parent.
+//!
+//! Git works on the parent's files with our own repository. The parent's is only
+//! moved along when it has nothing uncommitted; otherwise the result shows up as
+//! one more uncommitted change, which is kept like any other.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::SystemTime;
+
+use rustix::fs::{Mode, OFlags, open, openat, renameat};
+
+use super::super::refs::{Head, Names};
+use super::super::{Error, Merge, Note, Place};
+use super::Repository;
+use super::merge::Trial;
+
+impl Repository {
+    /// Merges the delegation's result into a workspace.
+    pub(super) fn bring_into(&self, into: &Place, delegation: &str) -> Result<Merge, Error> {
+        let begun = self.folders.begun(delegation)?;
+        let made = self.folders.known(into)?;
+        let Some(tip) = self.tip(delegation)?.filter(|tip| *tip != begun.base) else {
+            return Ok(Merge::Nothing);
+        };
+        let note = Note { title: "Work of the parent so far".into(), ..Note::default() };
+        let staged = self.stage(&made, &note)?;
+        if self.is_ancestor(&tip, &staged.commit)? {
+            return Ok(Merge::Nothing);
+        }
+        let target = if self.is_ancestor(&staged.commit, &tip)? {
+            tip
+        } else {
+            match self.trial(&staged.commit, &tip)? {
+                Trial::Conflict { files } => return Ok(Merge::Conflict { files }),
+                Trial::Fits { tree } => {
+                    let message = format!("Merge the result of {delegation}\n");
+                    self.commit(&tree, &[&staged.commit, &tip], &message)?
+                }
+            }
+        };
+        let call = self.on_place("read-tree", &made.place).env("GIT_INDEX_FILE", &staged.index);
+        call.args(["-m", "-u", &staged.commit, &target]).run()?;
+        if staged.head.as_ref() == Some(&staged.commit) {
+            let name = format!("refs/legation/{}/heads/{}", into.tree, into.attempt);
+            self.move_names(&format!("update {name} {target}\n"))?;
+            let folder = made.place.root.join(".git");
+            move_along(&folder, &target, &staged.index)
+                .map_err(Error::files("writing", &folder))?;
+        }
+        Ok(Merge::Clean { commit: target })
+    }
+}
+
+/// Moves what a child's repository has checked out, without ever leaving that folder.
+fn move_along(folder: &Path, commit: &str, index: &Path) -> io::Result<()> {
+    let line = format!("{commit}\n");
+    match (Names { own: folder, shared: folder }).head() {
+        Head::At { name: Some(name), .. } => replace(folder, &name, line.as_bytes(), None)?,
+        Head::At { name: None, .. } => replace(folder, "HEAD", line.as_bytes(), None)?,
+        Head::Unborn { .. } | Head::Unclear => return Ok(()),
+    }
+    let time = fs::metadata(index)?.modified()?;
+    replace(folder, "index", &fs::read(index)?, Some(time))
+}
+
+/// Replaces a file below a folder. The way there is walked step by step and no link
+/// is followed, because the child may have laid one to somewhere else.
+fn replace(folder: &Path, path: &str, bytes: &[u8], time: Option<SystemTime>) -> io::Result<()> {
+    let step = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut at: OwnedFd = open(folder, step, Mode::empty())?;
+    let mut steps = path.split('/').peekable();
+    while let Some(name) = steps.next() {
+        if steps.peek().is_some() {
+            at = openat(&at, name, step, Mode::empty())?;
+            continue;
+        }
+        let fresh = format!("{name}.brought");
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = openat(&at, &fresh, flags, Mode::from_raw_mode(0o644))?;
+        let mut file = fs::File::from(file);
+        file.write_all(bytes)?;
+        if let Some(time) = time {
+            // An index is only as trustworthy as its time; see `index::copy`.
+            file.set_modified(time)?;
+        }
+        renameat(&at, &fresh, &at, name)?;
+    }
+    Ok(())
+}

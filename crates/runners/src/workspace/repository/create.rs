@@ -1,0 +1,61 @@
+//! Making a workspace: its base, its repository, its files. What a crash left
+//! half-made is made anew; nothing was handed out before the last record was written.
+
+use std::fs;
+
+use super::super::folders::Made;
+use super::super::{Error, New, Place, names, record};
+use super::merge::Trial;
+use super::{Repository, own};
+
+impl Repository {
+    /// Makes the workspace that is wanted.
+    pub(super) fn make(&self, new: &New) -> Result<Place, Error> {
+        let attempt = names::checked("attempt", &new.attempt)?;
+        names::checked("tree", &new.tree)?;
+        let begun = self.folders.begun(&new.delegation)?;
+        if let Some(made) = self.folders.made(attempt)? {
+            return Ok(made.place);
+        }
+        self.folders.remove(attempt)?;
+        let root = self.folders.workspace(attempt);
+        let place = Place {
+            tree: new.tree.clone(),
+            delegation: new.delegation.clone(),
+            subtask: new.subtask.clone(),
+            attempt: attempt.to_owned(),
+            cwd: root.join(&self.user.prefix),
+            base: self.joined(begun.base, &new.with)?,
+            root,
+        };
+        fs::create_dir_all(&place.root).map_err(Error::files("making", &place.root))?;
+        let folder = self.folders.own(attempt);
+        own::write(&folder, &self.user, Some(&place.base))?;
+        let subtask = names::softened(&new.subtask);
+        let branch = format!("legation/{}/{subtask}/{attempt}", new.delegation);
+        own::write_borrowing(&place.root.join(".git"), &self.user, &branch, &place.base)?;
+        let settled = self.fill(&place)?;
+        // The project's own folder may hold nothing that is committed.
+        fs::create_dir_all(&place.cwd).map_err(Error::files("making", &place.cwd))?;
+        let made = Made { place, settled };
+        record::write(&folder.join("place.json"), &made)?;
+        Ok(made.place)
+    }
+
+    /// A base with the work that a subtask depends on.
+    fn joined(&self, base: String, with: &[String]) -> Result<String, Error> {
+        let mut base = base;
+        for work in with {
+            if self.is_ancestor(&base, work)? {
+                base.clone_from(work);
+            } else if !self.is_ancestor(work, &base)? {
+                let tree = match self.trial(&base, work)? {
+                    Trial::Fits { tree } => tree,
+                    Trial::Conflict { files } => return Err(Error::Conflict { files }),
+                };
+                base = self.commit(&tree, &[&base, work], "Work that this subtask builds on\n")?;
+            }
+        }
+        Ok(base)
+    }
+}

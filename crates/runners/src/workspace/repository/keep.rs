@@ -1,0 +1,226 @@
+//! Looking at an attempt's work, and keeping it where the child cannot reach.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::super::changes::Changes;
+use super::super::folders::Made;
+use super::super::index;
+use super::super::{Error, Kept, MAX_FILES_SEEN, Note, Place, Seen};
+use super::history::History;
+use super::{Repository, own};
+
+/// All of a workspace's work as one commit.
+#[derive(Debug)]
+pub(super) struct Staged {
+    /// The commit; the base if there was nothing to commit.
+    pub(super) commit: String,
+    /// What the child itself has checked out, if that can be used.
+    pub(super) head: Option<String>,
+    /// An index that matches both the commit and the files.
+    pub(super) index: PathBuf,
+}
+
+impl Repository {
+    /// What the attempt did.
+    pub(super) fn see(&self, place: &Place) -> Result<Seen, Error> {
+        let made = self.folders.known(place)?;
+        let Some(mut changes) = self.changes(&made)? else { return Ok(Seen::default()) };
+        let history = self.history(&made.place)?;
+        changes.modified.extend(self.really_changed(&made.place, &changes)?);
+        let all = changes.added.iter().chain(&changes.modified).chain(&changes.removed);
+        let all = all.chain(&changes.hidden).chain(&changes.foreign);
+        let mut files: Vec<String> =
+            all.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+        files.sort();
+        let more_files = changes.incomplete || files.len() > MAX_FILES_SEEN;
+        files.truncate(MAX_FILES_SEEN);
+        Ok(Seen {
+            exists: true,
+            files_changed: files,
+            more_files,
+            history_usable: history.is_some(),
+            commits: history.map(|history| history.commits).unwrap_or_default(),
+        })
+    }
+
+    /// Which of the touched files have other content than before.
+    fn really_changed(&self, place: &Place, changes: &Changes) -> Result<Vec<Vec<u8>>, Error> {
+        // One name a line goes in, so a name with a line break in it cannot be asked about.
+        let (odd, plain): (Vec<_>, Vec<_>) =
+            changes.unsure.iter().partition(|(path, _)| path.contains(&b'\n'));
+        let mut changed: Vec<Vec<u8>> = odd.into_iter().map(|(path, _)| path.clone()).collect();
+        if plain.is_empty() {
+            return Ok(changed);
+        }
+        changes.unlock(&place.root);
+        // A link's content is where it points, and git would follow it here.
+        let (links, plain): (Vec<_>, Vec<_>) = plain.into_iter().partition(|(path, _)| {
+            let path = super::super::walk::below(&place.root, path);
+            fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+        });
+        changed.extend(links.into_iter().map(|(path, _)| path.clone()));
+        if plain.is_empty() {
+            return Ok(changed);
+        }
+        let input =
+            plain.iter().flat_map(|(path, _)| path.iter().copied().chain([b'\n'])).collect();
+        let said = self.on_place("hash-object", place).arg("--stdin-paths").input(input).run()?;
+        let hashes = String::from_utf8_lossy(&said).into_owned();
+        for ((path, before), now) in plain.iter().zip(hashes.lines()) {
+            if before != now {
+                changed.push(path.clone());
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Keeps the work under its name in the user's repository.
+    pub(super) fn take_custody(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
+        let made = self.folders.known(place)?;
+        let place = &made.place;
+        let staged = self.stage(&made, note)?;
+        if staged.commit == place.base {
+            self.folders.write_custody(&place.attempt, None)?;
+            return Ok(None);
+        }
+        let reference = format!("refs/legation/{}/{}", place.tree, place.attempt);
+        self.move_names(&format!("update {reference} {}\n", staged.commit))?;
+        let kept = Kept { reference, commit: staged.commit, base: place.base.clone() };
+        self.folders.write_custody(&place.attempt, Some(&kept))?;
+        Ok(Some(kept))
+    }
+
+    /// Makes one commit of everything that is not ignored, on top of the child's own.
+    pub(super) fn stage(&self, made: &Made, note: &Note) -> Result<Staged, Error> {
+        let place = &made.place;
+        let folder = self.folders.own(&place.attempt);
+        let index = folder.join("staged");
+        let Some(mut changes) = self.changes(made)? else {
+            return Ok(Staged { commit: place.base.clone(), head: None, index });
+        };
+        if changes.incomplete {
+            let message = "a part of it could not be read, so it cannot be kept whole".into();
+            return Err(Error::Record { path: place.root.clone(), message });
+        }
+        let mut history = self.history(place)?;
+        if let Some(found) = &history
+            && !self.take_over(place, found)?
+        {
+            history = None;
+        }
+        index::copy(&folder.join("index"), &index)?;
+        let head = history.as_ref().map(|history| history.head.clone());
+        let commit = if changes.is_empty() && head.as_ref().is_none_or(|head| *head == place.base) {
+            place.base.clone()
+        } else {
+            self.drop_ignored(place, &mut changes)?;
+            self.fill_index(place, &index, &changes)?;
+            self.commit_index(place, &index, history.as_ref(), note)?
+        };
+        Ok(Staged { commit, head, index })
+    }
+
+    /// Leaves out new files that the project ignores.
+    fn drop_ignored(&self, place: &Place, changes: &mut Changes) -> Result<(), Error> {
+        if changes.added.is_empty() {
+            return Ok(());
+        }
+        // A name may begin like a pattern; behind a folder it is only a name.
+        let named = changes.added.iter().flat_map(|path| [b"./", path.as_slice(), b"\0"].concat());
+        let input = named.collect();
+        let call = self.on_place("check-ignore", place).args(["-z", "--stdin"]);
+        let said = call.input(input).ask()?;
+        if said.code > 1 {
+            return Err(super::super::git::complaint("check-ignore", &said));
+        }
+        let ignored: std::collections::HashSet<&[u8]> =
+            said.out.split(|byte| *byte == 0).filter_map(|path| path.strip_prefix(b"./")).collect();
+        changes.added.retain(|path| !ignored.contains(path.as_slice()));
+        Ok(())
+    }
+
+    /// Brings an index up to what the files are now.
+    fn fill_index(&self, place: &Place, index: &PathBuf, changes: &Changes) -> Result<(), Error> {
+        let call = || self.on_place("update-index", place).env("GIT_INDEX_FILE", index);
+        if !changes.hidden.is_empty() {
+            // Git does not look behind a link, not even to find that nothing is there.
+            let call = call().args(["--force-remove", "-z", "--stdin"]);
+            call.input(joined(&changes.hidden)).run()?;
+        }
+        let unsure = changes.unsure.iter().map(|(path, _)| path.clone());
+        let lists = [&changes.removed, &changes.added, &changes.modified];
+        let paths: Vec<Vec<u8>> = lists.into_iter().flatten().cloned().chain(unsure).collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        changes.unlock(&place.root);
+        let call = call().args(["--add", "--remove", "--replace", "-z", "--stdin"]);
+        call.input(joined(&paths)).run().map(drop)
+    }
+
+    /// Commits an index on top of what the child has, or of the base.
+    fn commit_index(
+        &self,
+        place: &Place,
+        index: &PathBuf,
+        history: Option<&History>,
+        note: &Note,
+    ) -> Result<String, Error> {
+        let message = message(place, note, history.is_some());
+        let call = |name| self.user.signed(self.on_place(name, place)).env("GIT_INDEX_FILE", index);
+        if let Some(history) = history
+            && !history.descends
+        {
+            // The child went elsewhere; with the base as a parent its work can still be merged.
+            let tree = call("write-tree").line()?;
+            return self.commit(&tree, &[&place.base, &history.head], &message);
+        }
+        let parent = history.map_or(&place.base, |history| &history.head);
+        let folder = self.folders.own(&place.attempt);
+        own::put(&folder.join("HEAD"), format!("{parent}\n").as_bytes())?;
+        let call = call("commit").args(["-q", "--no-verify", "--untracked-files=no"]);
+        let said =
+            call.args(["--cleanup=verbatim", "-F", "-"]).input(message.into_bytes()).ask()?;
+        match said.code {
+            0 => match fs::read_to_string(folder.join("HEAD")) {
+                Ok(head) => Ok(head.trim().to_owned()),
+                Err(error) => Err(Error::files("reading", &folder)(error)),
+            },
+            // Nothing to commit: the child had committed all of it.
+            1 => Ok(parent.clone()),
+            _ => Err(super::super::git::complaint("commit", &said)),
+        }
+    }
+}
+
+/// Paths as git reads them.
+fn joined(paths: &[Vec<u8>]) -> Vec<u8> {
+    paths.iter().flat_map(|path| path.iter().copied().chain([0])).collect()
+}
+
+/// The message of a commit that keeps work, with where it came from.
+fn message(place: &Place, note: &Note, history_usable: bool) -> String {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = one_line(&note.title);
+    let title =
+        if title.is_empty() { format!("Work on {}", one_line(&place.subtask)) } else { title };
+    let mut lines = vec![title, String::new()];
+    let trailers = [
+        ("Agent", &note.agent),
+        ("Session", &note.session),
+        ("Delegation", &place.delegation),
+        ("Subtask", &place.subtask),
+        ("Attempt", &place.attempt),
+    ];
+    for (name, value) in trailers {
+        if !value.is_empty() {
+            lines.push(format!("Legation-{name}: {}", one_line(value)));
+        }
+    }
+    if !history_usable {
+        lines.push("Legation-History: unusable".to_owned());
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}

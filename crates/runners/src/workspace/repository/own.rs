@@ -1,0 +1,79 @@
+//! Repositories that we write ourselves, file by file: the hub, the one beside
+//! every workspace, and the one inside it.
+
+use std::fs;
+use std::path::Path;
+
+use super::super::Error;
+use super::user::User;
+
+/// The user's files that ours need a copy of, where they exist.
+const COPIED: &[&str] = &["info/exclude", "info/attributes", "shallow"];
+
+/// Makes a repository that has no objects and, at first, no names.
+///
+/// With a head it is checked out there, detached.
+pub(super) fn write(folder: &Path, user: &User, head: Option<&str>) -> Result<(), Error> {
+    let head = head.unwrap_or("ref: refs/heads/none");
+    skeleton(folder, user, &format!("{head}\n"))
+}
+
+/// Makes a workspace's own repository: on a branch, at the base, borrowing objects.
+pub(super) fn write_borrowing(
+    folder: &Path,
+    user: &User,
+    branch: &str,
+    base: &str,
+) -> Result<(), Error> {
+    skeleton(folder, user, &format!("ref: refs/heads/{branch}\n"))?;
+    let mut borrowed = user.objects.as_os_str().to_owned();
+    borrowed.push("\n");
+    put(&folder.join("objects/info/alternates"), borrowed.as_encoded_bytes())?;
+    let objects = folder.join("objects/pack");
+    fs::create_dir_all(&objects).map_err(Error::files("making", &objects))?;
+    put(&folder.join("refs/heads").join(branch), format!("{base}\n").as_bytes())
+}
+
+fn skeleton(folder: &Path, user: &User, head: &str) -> Result<(), Error> {
+    for name in ["refs/heads", "objects", "info"] {
+        let name = folder.join(name);
+        fs::create_dir_all(&name).map_err(Error::files("making", &name))?;
+    }
+    put(&folder.join("config"), configuration(user).as_bytes())?;
+    for name in COPIED {
+        if let Ok(bytes) = fs::read(user.common_dir.join(name)) {
+            put(&folder.join(name), &bytes)?;
+        }
+    }
+    put(&folder.join("HEAD"), head.as_bytes())
+}
+
+fn configuration(user: &User) -> String {
+    let version = u8::from(user.hash_bytes != 20);
+    let mut text = format!("[core]\n\trepositoryformatversion = {version}\n");
+    text.push_str("\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n");
+    for (key, value) in &user.settings {
+        if let Some(key) = key.strip_prefix("core.") {
+            text.push_str(&format!("\t{key} = {}\n", quoted(value)));
+        }
+    }
+    if version == 1 {
+        text.push_str("[extensions]\n\tobjectformat = sha256\n");
+    }
+    text.push_str("[maintenance]\n\tauto = false\n");
+    let (name, email) = (quoted(&user.name), quoted(&user.email));
+    text.push_str(&format!("[user]\n\tname = {name}\n\temail = {email}\n"));
+    text
+}
+
+fn quoted(value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{value}\"")
+}
+
+pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
+    }
+    fs::write(path, bytes).map_err(Error::files("writing", path))
+}

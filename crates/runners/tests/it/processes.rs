@@ -1,0 +1,9 @@
+//! Real programs under real keepers: what they do, and that nothing of them is left.
+
+mod ends;
+mod found;
+mod freeze;
+mod output;
+mod owner;
+mod stage;
+mod start;

@@ -1,0 +1,47 @@
+//! How many git processes a workspace costs. Counted, never timed.
+
+use legation_runners::workspace::Spaces;
+
+use super::project::{Project, begin, create, git, keep, merge, note, wanted, write};
+
+/// Processes that one attempt takes from its workspace to the result.
+fn count(spaces: &Spaces, attempt: &str, work: impl Fn(&std::path::Path)) -> u64 {
+    let before = spaces.git_processes();
+    let place = spaces.create(&wanted("del-1", attempt)).unwrap();
+    work(&place.root);
+    spaces.look(&place).unwrap();
+    let kept = keep(spaces, &place);
+    merge(spaces, &kept);
+    spaces.remove(&place).unwrap();
+    spaces.git_processes() - before
+}
+
+#[test]
+fn one_changed_file_takes_at_most_eight_processes() {
+    let project = Project::new();
+    let spaces = project.open();
+    let before = spaces.git_processes();
+    begin(&spaces, "del-1");
+    assert_eq!(spaces.git_processes(), before, "a beginning is free");
+    let first = count(&spaces, "exec-1", |root| write(root, "one.txt", "x\n"));
+    let new = count(&spaces, "exec-2", |root| write(root, "two.txt", "x\n"));
+    let changed = count(&spaces, "exec-3", |root| write(root, "README.md", "changed\n"));
+    let committed = count(&spaces, "exec-4", |root| {
+        write(root, "src/a.txt", "changed\n");
+        git(root, "commit -q -a -m work");
+    });
+    assert_eq!([first, new, changed, committed], [5, 6, 5, 8]);
+}
+
+#[test]
+fn no_change_takes_one_process() {
+    let project = Project::new();
+    let spaces = project.open();
+    begin(&spaces, "del-1");
+    let before = spaces.git_processes();
+    let place = create(&spaces, "exec-1");
+    spaces.look(&place).unwrap();
+    assert_eq!(spaces.keep(&place, &note()).unwrap(), None);
+    spaces.remove(&place).unwrap();
+    assert_eq!(spaces.git_processes() - before, 1);
+}
