@@ -7,6 +7,7 @@
 
 mod connect;
 mod fault;
+mod packed;
 mod plans;
 mod purge;
 mod queries;
