@@ -1,6 +1,8 @@
 //! The modes of the workload. Each one checks that exactly as many children ran as
 //! were asked for.
 
+use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +26,8 @@ const WARM_UP: u32 = 20;
 const FAN_WAIT_MS: u64 = 100;
 /// Trees that are written at once.
 const TREES: u32 = 64;
+/// Writes by which the cost of a promise is measured.
+const BARE_COMMITS: u32 = 100;
 /// Events that are read at once when they are counted.
 const READ: usize = 16_384;
 
@@ -81,7 +85,7 @@ impl<J: Journal + 'static> Bench<J> {
         let answer = answer.map_err(|error| format!("{error:?}"))?;
         match answer.status {
             "completed" => Ok(()),
-            other => Err(format!("a delegation ended as {other}: {}", answer.view)),
+            other => Err(format!("a delegation ended as {other}: {:?}", answer.view)),
         }
     }
 
@@ -179,10 +183,11 @@ async fn fan(n: u32) -> Outcome<Figures> {
 }
 
 async fn durable(n: u32) -> Outcome<Figures> {
-    let (_folder, bench) = on_disk()?;
+    let (folder, bench) = on_disk()?;
     bench.one(0).await?;
     bench.expect(1)?;
     let before = bench.events().await?;
+    let bare = bare_commit(folder.path()).map_err(|error| error.to_string())?;
     let stretch = Stretch::begin();
     for i in 0..n {
         bench.one(i).await?;
@@ -193,7 +198,20 @@ async fn durable(n: u32) -> Outcome<Figures> {
     let mut figures = per_delegation(n, wall, cpu);
     figures.insert("deleg_per_s".into(), rounded(f64::from(n) / wall, 1).into());
     figures.append(&mut rates(events, wall, cpu));
+    figures.insert("bare_commit_cpu_ms".into(), rounded(bare * 1e3, 4).into());
     Ok(figures)
+}
+
+/// Seconds on the processors for one small write that is on the disk when it returns:
+/// what nobody who keeps a promise can do without.
+fn bare_commit(folder: &Path) -> std::io::Result<f64> {
+    let mut file = std::fs::File::create(folder.join("bare"))?;
+    let stretch = Stretch::begin();
+    for _ in 0..BARE_COMMITS {
+        file.write_all(&[b'x'; 4096])?;
+        file.sync_data()?;
+    }
+    Ok(stretch.end().1 / f64::from(BARE_COMMITS))
 }
 
 /// So many trees at once, each one delegation after another, for `seconds`.

@@ -79,7 +79,7 @@ pub(super) fn read(
     let mut read = Read::new(limit);
     while let Some(row) = rows.next()? {
         let wanted = |entry: &Entry| entry.seq > after;
-        if !read.take(row, wanted, |entry| Ok(entry))? {
+        if !read.take(row, wanted, Ok)? {
             break;
         }
     }

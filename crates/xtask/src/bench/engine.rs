@@ -79,7 +79,9 @@ fn goals(quick: bool) -> Vec<Goal> {
         Goal::shown("hello", 1, "cpu_s"),
         Goal::at_most("seq", seq, "cpu_ms_per_deleg", 0.1),
         Goal::at_most("durable", 200, "cpu_ms_per_deleg", 0.3),
+        Goal::shown("durable", 200, "bare_commit_cpu_ms"),
         Goal::at_least("trees", if quick { 2 } else { 5 }, "events_per_s_wall", 50_000.0),
+        Goal::shown("trees", if quick { 2 } else { 5 }, "events_per_cpu_s"),
         Goal::shown("fan", 1000, "wall_s"),
         Goal::shown("fan", 1000, "rss_kb_per_child"),
     ];

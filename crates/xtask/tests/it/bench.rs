@@ -79,6 +79,7 @@ fn peers_stand_below_the_engine_with_their_ratios() {
         seq 10: cpu_ms_per_deleg                 0.0500     ≤ 0.1000
             slow (raw)                             1.00       × 20.0
             slow                                   5.50        × 110
-        trees 5: events_per_s_wall                40000      ≥ 50000  MISSED"#]].assert_eq(&peers::table(&goals, &found));
+        trees 5: events_per_s_wall                40000      ≥ 50000  MISSED"#]]
+    .assert_eq(&peers::table(&goals, &found));
     assert_eq!(goals.map(|goal| goal.is_missed(&found)), [false, true, false]);
 }
