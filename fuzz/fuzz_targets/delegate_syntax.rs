@@ -9,7 +9,7 @@ fuzz_target!(|text: &str| {
     let story = StoryId::default();
     let parsed = parse(text, &story, 0);
     for (position, entry) in parsed.delegations.iter().enumerate() {
-        assert_eq!(entry.child_story_id, format!("TASK-DEL-{:03}", position + 1));
+        assert_eq!(entry.child_story_id.as_str(), format!("TASK-DEL-{:03}", position + 1));
         let again = parse(&entry.to_string(), &story, 0);
         assert_eq!(again.delegations.len(), 1, "{entry}");
     }

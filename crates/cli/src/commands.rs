@@ -9,6 +9,7 @@ mod config;
 mod cost;
 mod decide;
 mod delegate;
+mod demo;
 mod diff;
 mod engine;
 mod hint;
@@ -35,6 +36,7 @@ use crate::output::Output;
 /// The verbs.
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::Args),
     Delegate(delegate::Args),
     Direct(delegate::DirectArgs),
     Submit(submit::Args),
@@ -69,6 +71,7 @@ impl Command {
     /// Runs the verb.
     pub(crate) fn run(self, output: &mut Output) -> Result<ExitCode, CommandError> {
         match self {
+            Self::Demo(args) => demo::run(&args, output),
             Self::Delegate(args) => delegate::run(args, output),
             Self::Direct(args) => delegate::direct(args, output),
             Self::Submit(args) => submit::run(&args, output),

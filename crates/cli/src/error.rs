@@ -119,8 +119,7 @@ impl CommandError {
             text.push_str(&format!("\n\n{}\n", self.figures.join("\n")));
         }
         if let Some(hint) = &self.hint {
-            let lead = if self.kind == Kind::Refused { "Suggestion" } else { "Hint" };
-            text.push_str(&format!("\n{lead}: {hint}"));
+            text.push_str(&format!("\nSuggestion: {hint}"));
         }
         text
     }
@@ -159,5 +158,12 @@ impl From<Trouble> for CommandError {
     fn from(trouble: Trouble) -> Self {
         let Trouble { code, message, hint, details } = trouble;
         Self::new(Kind::of(code), code, message).hint(hint).details(details)
+    }
+}
+
+impl From<legation_core::agent::Refusal> for CommandError {
+    /// An agent that is not there, or may not be used.
+    fn from(refusal: legation_core::agent::Refusal) -> Self {
+        Self::failed(refusal.code, refusal.message).hint(refusal.hint)
     }
 }

@@ -8,8 +8,8 @@ use legation_core::tree::view::Stamp;
 use legation_engine::read::Delegation;
 use serde_json::{Value, json};
 
+use crate::page::{WIDTH, clipped};
 use crate::show::figures::{cost, list, text, time, tokens};
-use crate::show::page::{WIDTH, clipped};
 
 /// A delegation as an entry of a list.
 pub(crate) fn entry(row: &Delegation) -> Value {

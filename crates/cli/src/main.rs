@@ -9,6 +9,7 @@ mod input;
 mod listing;
 mod look;
 mod output;
+mod page;
 mod project;
 mod reach;
 mod show;
@@ -97,5 +98,6 @@ fn subcommands() -> Vec<String> {
             command = given.clone();
         }
     }
-    command.get_subcommands().map(|command| command.get_name().to_owned()).collect()
+    let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+    shown.map(|command| command.get_name().to_owned()).collect()
 }

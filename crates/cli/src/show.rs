@@ -8,7 +8,6 @@ pub(crate) mod figures;
 pub(crate) mod live;
 pub(crate) mod model;
 pub(crate) mod news;
-pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod trace;
 pub(crate) mod tree;

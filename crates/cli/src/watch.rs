@@ -23,6 +23,8 @@ use crate::reach::{self, Reach};
 
 /// How often in a row an engine may be lost without a word in between.
 const MAX_LOSSES: u32 = 5;
+/// How much longer one waits before each further try.
+const BREATH: Duration = Duration::from_millis(100);
 /// How often the screen is drawn even if nothing happens: the time goes on.
 const DRAW_EVERY: Duration = Duration::from_millis(250);
 /// How long somebody who will not wait listens for a first word about how it stands.
@@ -137,6 +139,7 @@ impl<'a> Watch<'a> {
                 reach::lost(&lost)
             })?;
             self.display.note(self.output, "the engine has gone; looking for it again");
+            tokio::time::sleep(BREATH * (losses - 1)).await;
         }
     }
 
@@ -200,8 +203,12 @@ impl<'a> Watch<'a> {
                 self.delegation = Some(delegation);
             }
             Reply::News(news) => self.display.tell(self.output, &news),
-            Reply::Note(text) => self.display.note(self.output, &text),
-            Reply::Answer { status, view } => return Ok(Some(self.over(status, view))),
+            Reply::Note(text) => self.display.note(self.output, &format!("warning: {text}")),
+            Reply::Answer { status, view } => {
+                // However quick it was, the end of the way is seen.
+                self.display.draw(self.output);
+                return Ok(Some(self.over(status, view)));
+            }
             Reply::Done(value) => return Ok(self.done(value)),
             Reply::Refused(refused) => {
                 self.display.end(self.output);

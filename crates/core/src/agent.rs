@@ -5,6 +5,7 @@
 //! arrive.
 
 mod choose;
+mod configured;
 mod cycles;
 mod delegate;
 pub mod glob;
@@ -17,6 +18,7 @@ mod roster;
 mod tool;
 
 pub use choose::{Choice, Wish, choose};
+pub use configured::{Stranger, check_configured};
 pub use delegate::{Refusal, may_delegate};
 pub use id::{MAX_ID_CHARS, RESERVED_IDS, is_valid_id, kebab_case};
 pub use layer::{Because, Layer, Level, Source};

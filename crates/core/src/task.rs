@@ -3,12 +3,16 @@
 //! The form is that of an entry of `tasks.json`. Plain text is a task too: its
 //! first line is the title, the rest the description.
 
+mod sound;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::Mode;
 use crate::ids::TaskId;
+
+pub use sound::Unsound;
 
 /// A unit of work, as a user or an agent states it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -10,9 +10,10 @@ use legation_store::{Append, Journal, MAX_EVENTS};
 use tokio::sync::mpsc;
 
 use crate::desk::Desk;
-use crate::engine::Shared;
+use crate::engine::{Error, Shared};
 use crate::mail::{Mail, Mailbox};
 use crate::news;
+use crate::read;
 use crate::record;
 use crate::world::World;
 
@@ -39,6 +40,13 @@ enum Woken {
     Gone,
 }
 
+/// What became of a batch.
+enum Worked {
+    Done,
+    /// The journal is well and does not take it; this is to be decided again.
+    Refused(Vec<Mail>),
+}
+
 type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl<J: Journal + 'static, W: World> Actor<J, W> {
@@ -62,10 +70,10 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
             self.shared.note_busy(&self.desk.tree, self.desk.is_busy());
             if self.desk.is_done() && self.shared.retire(&self.desk.tree, &self.mailbox, &self.mail)
             {
-                break;
+                return;
             }
         }
-        self.shared.note_busy(&self.desk.tree, false);
+        self.shared.gone(&self.desk.tree, &self.mailbox);
     }
 
     /// The letters to be decided next; nothing once there will be no more.
@@ -135,22 +143,56 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
         }
     }
 
+    /// Works on a batch. If the journal refuses it, those who asked for something are
+    /// told so, and what was reported is worked on again, one by one.
+    async fn work(&mut self, mails: Vec<Mail>) -> Result<(), Error> {
+        let again = match self.work_once(mails).await? {
+            Worked::Done => return Ok(()),
+            Worked::Refused(again) => again,
+        };
+        self.go_back().await?;
+        for mail in again {
+            if let Worked::Refused(_) = self.work_once(vec![mail]).await? {
+                // It cannot be recorded in any way; the tree's own time limits have to do.
+                self.go_back().await?;
+            }
+        }
+        match self.work_once(Vec::new()).await? {
+            Worked::Done => Ok(()),
+            Worked::Refused(_) => Err(Error::Gone(self.desk.tree.clone())),
+        }
+    }
+
+    /// Forgets what was decided and not recorded.
+    async fn go_back(&mut self) -> Result<(), Error> {
+        let state = read::state(&self.shared.journal, &self.desk.tree).await?;
+        self.was_over = state.is_over();
+        self.desk.go_back(state);
+        self.desk.recorded(&[]);
+        Ok(())
+    }
+
     /// Decides, appends, tells, acts: in this order, always.
-    async fn work(&mut self, mails: Vec<Mail>) -> Result<(), legation_store::Error> {
+    async fn work_once(&mut self, mails: Vec<Mail>) -> Result<Worked, Error> {
         let batch = self.desk.take(mails);
         if !batch.events.is_empty() {
             if let Err(error) = self.append(&batch.events).await {
                 self.shared.journal_failed(&error);
-                batch.fail(&error);
-                return Err(error);
+                let again = batch.fail(&error);
+                return if error.is_answer() {
+                    Ok(Worked::Refused(again))
+                } else {
+                    Err(error.into())
+                };
             }
             self.tell(&batch.events);
         }
-        batch.confirm();
+        self.desk.recorded(&batch.events);
+        batch.confirm(&self.desk.state);
         let (world, mailbox) = (&self.shared.world, &self.mailbox);
         self.desk.act_on_owed(|act| world.act(act, mailbox.clone()));
         self.desk.answer_awaited();
-        Ok(())
+        Ok(Worked::Done)
     }
 
     /// Appends a batch. One that is too large for one append becomes several: the rows

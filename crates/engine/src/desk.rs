@@ -2,8 +2,9 @@
 //!
 //! The desk decides a batch of mail on the state as it will be, and keeps what
 //! follows to itself until the journal has it: nobody is answered, told or sent
-//! to work before. If the journal fails, the desk is thrown away and the tree is
-//! read again. So the order is kept: appended, then seen, then acted upon.
+//! to work before, and no slot is given back. If the journal fails, the desk is
+//! thrown away; if it only refuses a batch, the tree is read again. So the order is
+//! kept: appended, then seen, then acted upon.
 
 mod acts;
 mod settle;
@@ -15,14 +16,14 @@ use legation_core::ids::DelegationId;
 use legation_core::time::Now;
 use legation_core::tree::bounds;
 use legation_core::tree::command::Delegate;
-use legation_core::tree::event::Caller;
+use legation_core::tree::event::{Body, Caller};
 use legation_core::tree::view::{self, DelegationView};
 use legation_core::tree::{
     AttemptNo, Command, DelegationNo, Effect, Event, Rejection, State, decide, evolve,
 };
 use tokio::sync::{broadcast, oneshot};
 
-use crate::mail::{Accepted, Answer, Failure, Follow, Mail, NEWS};
+use crate::mail::{Accepted, Answer, Failure, Follow, Look, Mail, NEWS};
 use crate::news::News;
 use crate::slots::{Bell, Slots};
 use crate::world::{Act, World};
@@ -46,20 +47,28 @@ pub(crate) struct Desk<W> {
     held_back: Vec<AttemptNo>,
     /// Whether a batch was full and more follows without any mail.
     pub(crate) is_unsettled: bool,
+    /// Attempts that the world knows of: it was told to start or to find them.
+    begun: BTreeSet<AttemptNo>,
+    /// Attempts with a slot put aside, with which they go on once they are told what a
+    /// human said.
+    promised: BTreeSet<AttemptNo>,
     /// Delegations whose result is being brought, or was brought, to who asked.
     brought: BTreeMap<DelegationNo, bool>,
     /// What has to be looked for after the engine came back.
     lost_sight: Vec<Act>,
     /// Made when the first one listens: it takes more memory than a small tree.
     news: Option<broadcast::Sender<Arc<News>>>,
-    awaited: Vec<(DelegationId, oneshot::Sender<Answer>)>,
+    awaited: Vec<(DelegationId, oneshot::Sender<Option<Answer>>)>,
 }
 
 /// What a batch of mail came to.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) events: Vec<Event>,
+    /// What has to be decided again if the journal refuses the batch.
+    pub(crate) again: Vec<Mail>,
     replies: Vec<Reply>,
+    looks: Vec<Look>,
 }
 
 enum Reply {
@@ -68,8 +77,11 @@ enum Reply {
 }
 
 impl Batch {
-    /// Tells everybody that what they asked for is recorded.
-    pub(crate) fn confirm(self) {
+    /// Tells everybody that what they asked for is recorded, and shows it.
+    pub(crate) fn confirm(self, state: &State) {
+        for look in self.looks {
+            (look.0)(state);
+        }
         for reply in self.replies {
             // Whoever has gone away does not want to know.
             match reply {
@@ -79,8 +91,8 @@ impl Batch {
         }
     }
 
-    /// Tells everybody that it could not be recorded.
-    pub(crate) fn fail(self, error: &legation_store::Error) {
+    /// Tells everybody that it could not be recorded. What nobody waits for is handed back.
+    pub(crate) fn fail(self, error: &legation_store::Error) -> Vec<Mail> {
         for reply in self.replies {
             let failure = Failure::Journal(error.clone());
             match reply {
@@ -88,6 +100,7 @@ impl Batch {
                 Reply::Delegate(sender, answer) => drop(sender.send(answer.and(Err(failure)))),
             }
         }
+        self.again
     }
 }
 
@@ -107,6 +120,8 @@ impl<W: World> Desk<W> {
             next_spawn: AttemptNo(0),
             held_back: Vec::new(),
             is_unsettled: false,
+            begun: BTreeSet::new(),
+            promised: BTreeSet::new(),
             brought: BTreeMap::new(),
             lost_sight: Vec::new(),
             news: None,
@@ -128,7 +143,10 @@ impl<W: World> Desk<W> {
     fn take_one(&mut self, mail: Mail, now: Now, batch: &mut Batch) {
         match mail {
             // Whoever reports is not waiting; what came too late is dropped.
-            Mail::Report(command) => drop(self.decide(&command, now, &mut batch.events)),
+            Mail::Report(command) => {
+                drop(self.decide(&command, now, &mut batch.events));
+                batch.again.push(Mail::Report(command));
+            }
             Mail::Wish(command, reply) => {
                 let answer = self.decide(&command, now, &mut batch.events);
                 let answer = match answer {
@@ -145,13 +163,19 @@ impl<W: World> Desk<W> {
                 batch.replies.push(Reply::Delegate(reply, answer));
             }
             Mail::Await(delegation, reply) => self.awaited.push((delegation, reply)),
-            Mail::Look(look) => (look.0)(&self.state),
+            Mail::Look(look) => batch.looks.push(look),
             // The actor answers these itself.
             Mail::Follow(_) => {}
-            Mail::Recover { serving } => self.recover(serving, now, &mut batch.events),
+            Mail::Recover { serving, held } => {
+                // Nobody has to be waiting for it.
+                let _ = held.map(|held| held.send(()));
+                self.recover(serving, now, &mut batch.events);
+                batch.again.push(Mail::Recover { serving, held: None });
+            }
             Mail::Brought { delegation } => {
-                if let Some(no) = self.state.find(&delegation) {
-                    self.brought.insert(no, true);
+                let asked = self.state.find(&delegation).and_then(|no| self.brought.get_mut(&no));
+                if let Some(brought) = asked {
+                    *brought = true;
                 }
             }
         }
@@ -198,11 +222,39 @@ impl<W: World> Desk<W> {
         drop(self.decide(&Command::Recover { serving }, now, events));
         let running: Vec<_> = self.state.running().collect();
         for no in running {
-            if self.state.attempts[no].spawned {
+            if self.state.attempts[no].spawned && self.begun.insert(no) {
                 self.lost_sight.push(Act::Find(Box::new(self.job(no, now))));
             }
         }
         drop(self.decide(&Command::Tick, now, events));
+    }
+
+    /// Goes on from what the journal has, after it refused a batch. What was begun
+    /// in the world goes on all the while.
+    pub(crate) fn go_back(&mut self, state: State) {
+        self.state = state;
+        self.promised.clear();
+        self.under_way.retain(|effect| !matches!(effect, Effect::Answer(_)));
+    }
+
+    /// What is recorded is true: slots that nobody needs go to others.
+    pub(crate) fn recorded(&mut self, events: &[Event]) {
+        for event in events {
+            if let Body::AttemptEnded(ended) = &event.body {
+                self.begun.remove(&ended.attempt);
+            }
+        }
+        let spare = self.held.saturating_sub(self.needed());
+        self.held -= spare;
+        if spare > 0 {
+            self.slots.give(spare);
+        }
+    }
+
+    /// Slots that attempts hold or were promised.
+    fn needed(&self) -> u32 {
+        let promised = u32::try_from(self.promised.len()).unwrap_or(u32::MAX);
+        self.state.slots.saturating_add(promised)
     }
 
     /// Answers those whose delegation has come to its end.
@@ -214,7 +266,8 @@ impl<W: World> Desk<W> {
         let waiting = std::mem::take(&mut self.awaited);
         for (delegation, reply) in waiting {
             match self.answer(&delegation, now) {
-                Some(answer) => drop(reply.send(answer)),
+                Some(answer) => drop(reply.send(Some(answer))),
+                None if self.state.find(&delegation).is_none() => drop(reply.send(None)),
                 None if reply.is_closed() => {}
                 None => self.awaited.push((delegation, reply)),
             }
@@ -275,7 +328,7 @@ impl<W: World> Desk<W> {
 
 impl<W> Drop for Desk<W> {
     fn drop(&mut self) {
-        self.slots.leave(&self.tree);
+        self.slots.leave(&self.bell);
         self.slots.give(self.held + self.bell.granted());
     }
 }

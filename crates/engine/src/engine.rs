@@ -7,7 +7,7 @@ use legation_core::tree::command::Delegate;
 use legation_core::tree::{Command, Rejection, State};
 use legation_store::{Journal, MAX_PAGE};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::actor::Actor;
 use crate::desk::Desk;
@@ -65,6 +65,8 @@ pub(crate) struct Shared<J, W> {
     trees: Mutex<FxHashMap<DelegationId, Mailbox>>,
     busy: Mutex<FxHashSet<DelegationId>>,
     failed: OnceLock<legation_store::Error>,
+    /// Tells those who wait that the journal has failed.
+    alarm: watch::Sender<bool>,
     logs: Option<Logs>,
 }
 
@@ -94,25 +96,41 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
             trees: Mutex::default(),
             busy: Mutex::default(),
             failed: OnceLock::new(),
+            alarm: watch::Sender::new(false),
             logs: options.logs,
         };
         Self { shared: Arc::new(shared) }
     }
 
-    /// Takes up every tree that has not ended; says how many.
+    /// Takes up every tree that has not ended; says how many. Nobody gets a slot before
+    /// all of them have said which they hold.
     pub async fn recover(&self, serving: bool) -> Result<usize, Error> {
+        let trees = self.open_trees().await?;
+        self.shared.slots.shut();
+        let mut all_held = Vec::with_capacity(trees.len());
+        for tree in trees {
+            let (held, has_held) = oneshot::channel();
+            let mailbox = self.mailbox(&tree);
+            // A tree that cannot be read says so when it is asked for.
+            let _ = mailbox.sender.send(Mail::Recover { serving, held: Some(held) }).await;
+            all_held.push(has_held);
+        }
+        let count = all_held.len();
+        for has_held in all_held {
+            let _ = has_held.await;
+        }
+        self.shared.slots.open();
+        Ok(count)
+    }
+
+    async fn open_trees(&self) -> Result<Vec<DelegationId>, Error> {
+        let mut found = Vec::new();
         let mut after = String::new();
-        let mut count = 0;
         loop {
             let trees = self.shared.journal.open_trees(&after, MAX_PAGE).await?;
-            let Some(last) = trees.last() else { return Ok(count) };
+            let Some(last) = trees.last() else { return Ok(found) };
             after.clone_from(last);
-            for tree in trees {
-                let mailbox = self.mailbox(&DelegationId::from(tree));
-                // A tree that cannot be read says so when it is asked for.
-                let _ = mailbox.sender.send(Mail::Recover { serving }).await;
-                count += 1;
-            }
+            found.extend(trees.into_iter().map(DelegationId::from));
         }
     }
 
@@ -203,7 +221,8 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
 
     /// Waits for a delegation to come to its end.
     pub async fn answer(&self, tree: &DelegationId, id: &DelegationId) -> Result<Answer, Error> {
-        self.send(tree, false, |reply| Mail::Await(id.clone(), reply)).await
+        let answer = self.send(tree, false, |reply| Mail::Await(id.clone(), reply)).await?;
+        answer.ok_or_else(|| Error::NotFound(id.clone()))
     }
 
     /// Looks at a tree.
@@ -239,12 +258,21 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
             let reason = Box::new(failure.clone());
             return Err(legation_store::Error::Stopped { reason }.into());
         }
+        let mut alarm = self.shared.alarm.subscribe();
         for _ in 0..MAX_SENDS {
             let (reply, answer) = oneshot::channel();
             let mailbox = if is_new { self.start(tree, true) } else { self.mailbox(tree) };
-            if mailbox.sender.send(mail(reply)).await.is_ok()
-                && let Ok(answer) = answer.await
-            {
+            let answered = async {
+                mailbox.sender.send(mail(reply)).await.ok()?;
+                answer.await.ok()
+            };
+            // A tree that has nothing to record would not notice that it cannot.
+            let answered = tokio::select! {
+                biased;
+                answered = answered => answered,
+                _ = alarm.wait_for(|failed| *failed) => None,
+            };
+            if let Some(answer) = answered {
                 return Ok(answer);
             }
             if let Some(failure) = self.shared.failed.get() {
@@ -307,10 +335,14 @@ impl<J, W> Shared<J, W> {
         if !mail.is_empty() {
             return false;
         }
-        if trees.get(tree).is_some_and(|there| there.sender.same_channel(&own.sender)) {
-            trees.remove(tree);
-        }
+        take_out(&mut trees, tree, own);
         true
+    }
+
+    /// Takes an actor that cannot go on out of the list.
+    pub(crate) fn gone(&self, tree: &DelegationId, own: &Mailbox) {
+        self.note_busy(tree, false);
+        take_out(&mut lock(&self.trees), tree, own);
     }
 
     /// Keeps in mind whether a tree goes on by itself.
@@ -328,6 +360,7 @@ impl<J, W> Shared<J, W> {
         if !error.is_answer() {
             // The first failure is the one to tell.
             let _ = self.failed.set(error.clone());
+            self.alarm.send_replace(true);
         }
     }
 
@@ -341,6 +374,13 @@ impl<J, W> Shared<J, W> {
         if let Some(logs) = &self.logs {
             logs.write(news);
         }
+    }
+}
+
+/// Another actor of the same tree may have taken the place.
+fn take_out(trees: &mut FxHashMap<DelegationId, Mailbox>, tree: &DelegationId, own: &Mailbox) {
+    if trees.get(tree).is_some_and(|there| there.sender.same_channel(&own.sender)) {
+        trees.remove(tree);
     }
 }
 

@@ -24,8 +24,9 @@ pub(crate) enum Mail {
     Wish(Command, oneshot::Sender<Result<(), Failure>>),
     /// A delegation, with somebody waiting to know whether it was accepted.
     Delegate(Box<Delegate>, Follow, oneshot::Sender<Result<Accepted, Failure>>),
-    /// Somebody wants the answer of a delegation, once it is there.
-    Await(DelegationId, oneshot::Sender<Answer>),
+    /// Somebody wants the answer of a delegation, once it is there; nothing if there is
+    /// no such delegation.
+    Await(DelegationId, oneshot::Sender<Option<Answer>>),
     /// Somebody wants to look.
     Look(Look),
     /// Somebody wants to know what happens from now on.
@@ -39,6 +40,8 @@ pub(crate) enum Mail {
     Recover {
         /// Whether somebody keeps the engine running on purpose.
         serving: bool,
+        /// Told, or dropped, once the tree has said which slots it holds.
+        held: Option<oneshot::Sender<()>>,
     },
 }
 
@@ -118,7 +121,7 @@ impl Mailbox {
         let id = accepted.await.ok()?.ok()?.id;
         let (reply, answer) = oneshot::channel();
         self.sender.send(Mail::Await(id, reply)).await.ok()?;
-        answer.await.ok()
+        answer.await.ok().flatten()
     }
 
     /// Tells the tree that a result is where whoever asked for it works.

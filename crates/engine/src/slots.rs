@@ -2,12 +2,12 @@
 //!
 //! A tree takes a slot if one is free and nobody waits; else it waits in line, and
 //! whoever goes on with an answer it has waited for stands before everybody who
-//! starts something new. A slot that is free goes to the first in line.
+//! starts something new. A slot that is free goes to the first in line. While the
+//! engine comes back nobody gets one, until every tree has said what it still holds.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use legation_core::ids::DelegationId;
 use tokio::sync::Notify;
 
 /// Slots and who waits for them.
@@ -20,14 +20,9 @@ pub(crate) struct Slots {
 struct Inner {
     total: u32,
     taken: u32,
-    urgent: VecDeque<Waiter>,
-    line: VecDeque<Waiter>,
-}
-
-#[derive(Debug)]
-struct Waiter {
-    tree: DelegationId,
-    bell: Arc<Bell>,
+    shut: bool,
+    urgent: VecDeque<Arc<Bell>>,
+    line: VecDeque<Arc<Bell>>,
 }
 
 /// How a tree is told that a slot was put aside for it.
@@ -56,8 +51,8 @@ impl Bell {
 
 impl Slots {
     pub(crate) fn new(total: u32) -> Self {
-        let inner =
-            Inner { total: total.max(1), taken: 0, urgent: VecDeque::new(), line: VecDeque::new() };
+        let (urgent, line) = (VecDeque::new(), VecDeque::new());
+        let inner = Inner { total: total.max(1), taken: 0, shut: false, urgent, line };
         Self { inner: Mutex::new(inner) }
     }
 
@@ -83,7 +78,7 @@ impl Slots {
     pub(crate) fn take(&self, urgent: bool) -> bool {
         let mut inner = self.lock();
         let first = inner.urgent.is_empty() && (urgent || inner.line.is_empty());
-        let free = first && inner.taken < inner.total;
+        let free = first && !inner.shut && inner.taken < inner.total;
         inner.taken += u32::from(free);
         free
     }
@@ -91,6 +86,18 @@ impl Slots {
     /// Counts slots as taken that a tree held before the engine started again.
     pub(crate) fn hold(&self, count: u32) {
         self.lock().taken += count;
+    }
+
+    /// Gives none away until `open` says so.
+    pub(crate) fn shut(&self) {
+        self.lock().shut = true;
+    }
+
+    /// Gives slots away again.
+    pub(crate) fn open(&self) {
+        let mut inner = self.lock();
+        inner.shut = false;
+        inner.serve();
     }
 
     /// Gives slots back.
@@ -101,32 +108,33 @@ impl Slots {
     }
 
     /// Gets in line, once.
-    pub(crate) fn wait(&self, tree: &DelegationId, bell: &Arc<Bell>, urgent: bool) {
+    pub(crate) fn wait(&self, bell: &Arc<Bell>, urgent: bool) {
         let mut inner = self.lock();
         let line = if urgent { &mut inner.urgent } else { &mut inner.line };
-        if !line.iter().any(|waiter| waiter.tree == *tree) {
-            line.push_back(Waiter { tree: tree.clone(), bell: bell.clone() });
+        if !line.iter().any(|waiter| Arc::ptr_eq(waiter, bell)) {
+            line.push_back(bell.clone());
         }
         inner.serve();
     }
 
-    /// Leaves the line.
-    pub(crate) fn leave(&self, tree: &DelegationId) {
+    /// Leaves the line. Another desk of the same tree may stand there already, with a
+    /// bell of its own.
+    pub(crate) fn leave(&self, bell: &Arc<Bell>) {
         let mut inner = self.lock();
-        inner.urgent.retain(|waiter| waiter.tree != *tree);
-        inner.line.retain(|waiter| waiter.tree != *tree);
+        inner.urgent.retain(|waiter| !Arc::ptr_eq(waiter, bell));
+        inner.line.retain(|waiter| !Arc::ptr_eq(waiter, bell));
     }
 }
 
 impl Inner {
     /// Puts free slots aside for those who wait, one each in turn.
     fn serve(&mut self) {
-        while self.taken < self.total {
+        while !self.shut && self.taken < self.total {
             let Some(next) = self.urgent.pop_front().or_else(|| self.line.pop_front()) else {
                 return;
             };
             self.taken += 1;
-            next.bell.ring();
+            next.ring();
         }
     }
 }

@@ -7,10 +7,11 @@
 //!
 //! - `keeper.json`: who keeps this attempt. Made before the program starts, and
 //!   only once; whoever finds it made does nothing.
-//! - `stdout`, `stdout.<offset>`: what the program wrote, each file named after
-//!   the place of its first byte. Beyond the limit the beginning and the end stay.
-//!   The same for `stderr`.
-//! - `exit.json`: how it ended, when everything has.
+//! - `stdout`, `stdout.<offset>`: what the program wrote, if anything, each file
+//!   named after the place of its first byte. Beyond the limit the beginning and the
+//!   end stay. The same for `stderr`.
+//! - `exit.json`: how it ended, when everything has. It is `keeper.json` with a
+//!   second line and a new name, which is faster than another file.
 //!
 //! Standard output carries one line break when the keeper is ready for signals, and
 //! then what the program writes as it comes. SIGTERM stops the program and all its

@@ -107,7 +107,7 @@ fn answer(rng: &mut Rng, wildness: u32) -> Return {
     Return {
         status,
         summary: format!("did {}", rng.u32(0..10)),
-        artifacts: if one_in(rng, 4) { vec![artifact] } else { Vec::new() },
+        artifacts: if one_in(rng, 12) { vec![artifact] } else { Vec::new() },
         // A lie: nothing of it may survive.
         metadata: Metadata {
             session_id: SessionId::from("sess_0_liar00"),

@@ -7,6 +7,7 @@
 
 pub mod check;
 mod child;
+pub mod engine_world;
 mod plan;
 mod world;
 

@@ -30,6 +30,8 @@ pub struct Outcome {
     pub crashes: u64,
     /// The log, a line an event.
     pub log: Vec<String>,
+    /// How often each kind of event occurred.
+    pub kinds: BTreeMap<&'static str, u64>,
 }
 
 struct World {
@@ -68,7 +70,13 @@ pub fn run(seed: u64) -> Result<Outcome, (Broken, Vec<String>)> {
         wildness,
     };
     match world.live() {
-        Ok(steps) => Ok(Outcome { steps, crashes: world.crashes, log: world.written }),
+        Ok(steps) => {
+            let mut kinds = BTreeMap::new();
+            for event in &world.events {
+                *kinds.entry(event.body.kind()).or_default() += 1;
+            }
+            Ok(Outcome { steps, crashes: world.crashes, log: world.written, kinds })
+        }
         Err(broken) => Err((broken, world.written)),
     }
 }
@@ -158,6 +166,15 @@ impl World {
         })
     }
 
+    /// The children that wait for nobody, so that answers reach those who asked.
+    fn done_with_asking(&self) -> Vec<AttemptId> {
+        let waits = |id: &&AttemptId| {
+            let no = self.state.find_attempt(id);
+            no.is_some_and(|no| self.state.attempts[no].open_children > 0)
+        };
+        self.children.keys().filter(|id| !waits(id)).cloned().collect()
+    }
+
     /// Everything that can be done is done, and nobody interferes. Answers whether anything was.
     fn calm_step(&mut self) -> Result<bool, Broken> {
         let seq = self.state.seq;
@@ -171,8 +188,7 @@ impl World {
         for effect in owed(&self.state) {
             self.perform(effect)?;
         }
-        let ids: Vec<AttemptId> = self.children.keys().cloned().collect();
-        for id in ids {
+        for id in self.done_with_asking() {
             self.finish(&id);
         }
         let asking: Vec<DelegationId> = self

@@ -107,7 +107,7 @@ fn deny() -> Result<()> {
 
 fn sim() -> Result<()> {
     let args = ["run", "--locked", "--quiet", "--package", "legation-sim"];
-    process::run(cargo(args).args(["--", "--seeds", SEEDS]))
+    process::run(cargo(args).args(["--", "--every-kind", "--seeds", SEEDS]))
 }
 
 fn seconds(span: Duration) -> String {

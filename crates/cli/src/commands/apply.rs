@@ -11,8 +11,8 @@ use super::diff::{failed, spaces};
 use crate::error::CommandError;
 use crate::look;
 use crate::output::Output;
+use crate::page::{count, tame};
 use crate::reach::{Reach, block_on};
-use crate::show::page::{count, tame};
 
 /// Brings the result of a delegation into your own files: all of it, or nothing.
 #[derive(clap::Args)]

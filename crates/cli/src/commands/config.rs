@@ -10,10 +10,9 @@ use serde_json::{Map, Value, json};
 use crate::config::{merged, warning_json};
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::page::{WIDTH, clipped};
 use crate::project::Project;
 
-/// The width of a terminal that nobody has made wider.
-const WIDTH: usize = 80;
 /// What to do when a key is not known.
 const ALL_KEYS: &str = "`legation config list` shows all keys";
 
@@ -134,7 +133,7 @@ fn table(settings: &[(&KeyPath, &Setting)], with_origin: bool) -> String {
     let mut text = String::new();
     for (key, (_, setting)) in keys.iter().zip(settings) {
         let room = WIDTH.saturating_sub(key_width.max(key.chars().count()) + 2);
-        let value = cut(&plain(&setting.value), room);
+        let value = clipped(&plain(&setting.value), room);
         let mut row = format!("{key:key_width$}  {value}");
         if with_origin {
             row = with_place(row, setting, key_width + 2);
@@ -158,13 +157,4 @@ fn with_place(row: String, setting: &Setting, value_column: usize) -> String {
         let indent = value_column.min(WIDTH.saturating_sub(place.chars().count() + 5));
         format!("{row}\n{:indent$}from {place}", "")
     }
-}
-
-/// The beginning of a text, with a mark if something is left out.
-fn cut(text: &str, room: usize) -> String {
-    if text.chars().count() <= room {
-        return text.to_owned();
-    }
-    let short: String = text.chars().take(room.saturating_sub(1)).collect();
-    short + "…"
 }

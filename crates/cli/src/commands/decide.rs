@@ -9,13 +9,15 @@ use std::process::ExitCode;
 
 use clap::builder::NonEmptyStringValueParser;
 use jiff::Timestamp;
+use legation_core::agent::Roster;
 use legation_core::config::config_version;
 use legation_core::decision::{self, Include, Inputs, Known, Request, Stamp};
 use legation_core::ids::AgentId;
+use legation_runners::agents::load;
 
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::project::Project;
+use crate::project::{self, Project};
 
 /// Says whether a task should be delegated, how, and why.
 ///
@@ -65,7 +67,14 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
         Some(file) => task_file::read(file, output)?,
         None => task_file::from_text(args.text.as_deref().unwrap_or_default())?,
     };
-    let config = Project::current()?.config(output)?.config;
+    let project = Project::current()?;
+    let config = project.config(output)?.config;
+    let agent = args.agent.map(AgentId::from);
+    if let Some(agent) = &agent {
+        let loaded = load(&project.dir, project::home().as_deref());
+        let roster = Roster::new(loaded.definitions(), &config);
+        roster.resolve(None, agent)?;
+    }
     let now = Timestamp::now();
     let timestamp = format!("{now:.3}");
     let config_version = config_version(&config);
@@ -73,7 +82,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
         task: &task,
         config: &config,
         known: Known {
-            agent: args.agent.map(AgentId::from),
+            agent,
             context_utilization: args.context_utilization,
             agent_confidence: args.agent_confidence,
             agent_load: args.agent_load,

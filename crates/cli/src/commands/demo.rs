@@ -70,10 +70,16 @@ impl Stage {
         let plan = ["--plan", ".legation/plan.json", "Look after this project"];
         let first = self.delegate(&plan)?;
         self.show(output, &["tree", &first])?;
-        self.say(output, "\nOne agent that would never end. It gets two seconds; what it wrote stays.\n");
+        self.say(
+            output,
+            "\nOne agent that would never end. It gets two seconds; what it wrote stays.\n",
+        );
         let second = self.delegate(&["--agent", "dreamer", "Think about everything"])?;
         self.show(output, &["tree", &second])?;
-        self.say(output, "\nWhat it cost, as the agents of the demo say, everything below included:\n");
+        self.say(
+            output,
+            "\nWhat it cost, as the agents of the demo say, everything below included:\n",
+        );
         self.show(output, &["cost", &first])?;
         self.say(output, "");
         Ok(vec![first, second])

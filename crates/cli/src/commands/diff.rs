@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use legation_core::Code;
+use legation_core::ids::AttemptId;
 use legation_core::text::shown;
 use legation_engine::read::Found;
 use legation_runners::workspace::{Error, Kept, Spaces};
@@ -26,14 +27,14 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let reach = Reach::current()?;
     let found = block_on(look::find(&reach, &args.id))?;
     let id = &found.state.delegations[found.no].id;
-    let kept = args.subtask.as_deref().map(|subtask| kept(&found, subtask)).transpose()?;
+    let work = args.subtask.as_deref().map(|subtask| last_work(&found, subtask)).transpose()?;
     let spaces = spaces(&reach)?;
-    let diff = match &kept {
-        Some(None) => String::new(),
-        Some(Some(kept)) => {
-            spaces.diff(id.as_str(), Some(kept)).map_err(|problem| failed(&problem))?
-        }
+    let diff = match work {
         None => spaces.diff(id.as_str(), None).map_err(|problem| failed(&problem))?,
+        Some(None) => String::new(),
+        Some(Some(work)) => {
+            difference(&spaces, &found, work).map_err(|problem| failed(&problem))?
+        }
     };
     let value = json!({"delegationId": id, "subtask": args.subtask, "diff": diff});
     output.answer(&value, || match diff.is_empty() {
@@ -65,8 +66,26 @@ pub(super) fn failed(problem: &Error) -> CommandError {
     CommandError::failed(code, message).hint("nothing was changed")
 }
 
+/// What one attempt changed.
+fn difference(spaces: &Spaces, found: &Found, work: Work) -> Result<String, Error> {
+    let Work { attempt, reference, base } = work;
+    let state = &found.state;
+    let tree = state.delegations.iter().next().map(|(_, root)| root.id.as_str());
+    let commit = spaces.kept_commit(tree.unwrap_or_default(), attempt.as_str())?;
+    let Some(commit) = commit else { return Ok(String::new()) };
+    let kept = Kept { reference, commit, base };
+    spaces.diff(state.delegations[found.no].id.as_str(), Some(&kept))
+}
+
+/// The work of an attempt, as the journal knows it.
+struct Work {
+    attempt: AttemptId,
+    reference: String,
+    base: String,
+}
+
 /// The work of the last attempt of a subtask that has any.
-fn kept(found: &Found, subtask: &str) -> Result<Option<Kept>, CommandError> {
+fn last_work(found: &Found, subtask: &str) -> Result<Option<Work>, CommandError> {
     let state = &found.state;
     let mut all = state.delegations[found.no].subtasks.iter().copied();
     let no = all.find(|no| state.subtasks[*no].id.as_str() == subtask).ok_or_else(|| {
@@ -75,9 +94,9 @@ fn kept(found: &Found, subtask: &str) -> Result<Option<Kept>, CommandError> {
         CommandError::failed(Code::Conflict, message)
             .hint(format!("`legation status {id}` lists its subtasks"))
     })?;
-    let attempts = state.subtasks[no].attempts.iter().rev().map(|no| &state.attempts[*no]);
-    Ok(attempts.into_iter().find_map(|attempt| {
+    let mut attempts = state.subtasks[no].attempts.iter().rev().map(|no| &state.attempts[*no]);
+    Ok(attempts.find_map(|attempt| {
         let (reference, base) = (attempt.kept.clone()?, attempt.base.clone()?);
-        Some(Kept { commit: reference.clone(), reference, base })
+        Some(Work { attempt: attempt.id.clone(), reference, base })
     }))
 }

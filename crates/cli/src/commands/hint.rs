@@ -7,8 +7,8 @@ use legation_core::task::Task;
 
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::page::wrapped;
 use crate::project::Project;
-use crate::show::page::wrapped;
 
 /// Says at a glance whether a task may be worth delegating; nothing is decided.
 #[derive(clap::Args)]
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         let factors = &hint.quick_factors;
         let parts = factors.subtask_potential;
         let figures = format!("  complexity {}, parts {parts}", factors.complexity);
-        wrapped(&format!("{}.", hint.hint), "  ") + &figures
+        wrapped(&format!("{}.", hint.hint), 2) + &figures
     });
     Ok(ExitCode::SUCCESS)
 }

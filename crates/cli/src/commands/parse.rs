@@ -11,6 +11,7 @@ use legation_core::text::story::StoryId;
 use crate::error::CommandError;
 use crate::input;
 use crate::output::Output;
+use crate::page::block;
 
 /// The most output of an agent that is read at once.
 const INPUT_MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -18,7 +19,6 @@ const INPUT_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// How much of a rejected entry a person needs to find it.
 const REJECTED_SHOWN_CHARS: usize = 150;
 
-const WIDTH: usize = 80;
 const INDENT: usize = 2;
 
 /// Finds the [delegate:description:hours] entries in a text.
@@ -55,11 +55,11 @@ fn words(parsed: &Parsed) -> String {
     for entry in &parsed.delegations {
         let _ = write!(
             text,
-            "\n{}  {} h, depth {}\n{}\n",
+            "\n{}  {} h, depth {}\n{}",
             entry.child_story_id,
             entry.estimated_hours,
             entry.depth,
-            shown::wrap(&entry.description, WIDTH, INDENT),
+            block(&entry.description, INDENT),
         );
     }
     if !parsed.rejected.is_empty() {
@@ -69,9 +69,9 @@ fn words(parsed: &Parsed) -> String {
         let heading = format!("Line {}: {}", entry.line, entry.reason);
         let _ = write!(
             text,
-            "\n{}\n{}\n",
-            shown::wrap(&heading, WIDTH, 0),
-            shown::wrap(&shown::clip(&entry.text, REJECTED_SHOWN_CHARS), WIDTH, INDENT),
+            "\n{}{}",
+            block(&heading, 0),
+            block(&shown::clip(&entry.text, REJECTED_SHOWN_CHARS), INDENT),
         );
     }
     text

@@ -2,7 +2,6 @@
 
 mod session;
 
-use std::fmt::Write as _;
 use std::io::{self, BufRead, Read};
 use std::process::ExitCode;
 
@@ -16,11 +15,11 @@ use self::session::Session;
 use crate::error::CommandError;
 use crate::input;
 use crate::output::Output;
+use crate::page;
 
 /// The longest line that is read.
 const LINE_MAX_BYTES: usize = 1024 * 1024;
 
-const WIDTH: usize = 80;
 /// Where values begin, behind their names.
 const COLUMN: usize = 10;
 
@@ -161,7 +160,5 @@ fn add_fields(text: &mut String, fields: &Value) {
 }
 
 fn add_field(text: &mut String, name: &str, value: &str) {
-    let value = shown::wrap(value, WIDTH, COLUMN);
-    // Writing to a `String` cannot fail.
-    let _ = writeln!(text, "{name:COLUMN$}{}", value.trim_start());
+    text.push_str(&page::hanging(&format!("{name:COLUMN$}"), value, COLUMN));
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use legation_core::tree::view::Cost;
 
 use super::figures::{dollars, tokens};
-use super::page::{WIDTH, clipped};
+use crate::page::{WIDTH, clipped};
 
 /// Columns of the sums.
 const SUM: usize = 12;

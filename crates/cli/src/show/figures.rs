@@ -38,6 +38,14 @@ pub(crate) fn time(ms: u64) -> String {
     span::show_ms(ms)
 }
 
+/// A span of time that goes on, always in the same form.
+pub(crate) fn ticking(ms: u64) -> String {
+    match ms {
+        ..60_000 => format!("{}.{}s", ms / 1000, ms % 1000 / 100),
+        60_000.. => span::show_ms(ms),
+    }
+}
+
 /// A bar for what is done of the whole.
 pub(crate) fn bar(done: u64, total: u64) -> String {
     let full = done.min(total).saturating_mul(BAR).checked_div(total).unwrap_or(0);

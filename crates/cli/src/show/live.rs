@@ -37,6 +37,9 @@ impl Live {
 
     /// Draws over what was drawn before.
     pub(crate) fn draw(&mut self, lines: &[Line]) -> io::Result<()> {
+        if lines.is_empty() && self.drawn == 0 {
+            return Ok(());
+        }
         let mut text = self.back();
         // A line that is too long after all is cut by the terminal and does not wrap.
         text.push_str("\x1b[?7l");
@@ -50,6 +53,9 @@ impl Live {
 
     /// Takes away what was drawn.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
+        if self.drawn == 0 {
+            return Ok(());
+        }
         let text = self.back() + "\x1b[J";
         self.drawn = 0;
         write(&text)

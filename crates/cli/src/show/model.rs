@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 
 use legation_core::ids::{AttemptId, DelegationId, SubtaskId};
+use legation_core::money::Usd;
 use legation_engine::news::{News, Run, What};
 use legation_engine::protocol::Told;
 
-use super::figures::{bar, dollars, time};
+use super::figures::{bar, dollars, ticking, time, tokens};
 use super::news::spent;
-use super::page::clipped;
+use crate::page::clipped;
 
 /// A line of the tree, and how what it is about stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,10 @@ pub(crate) struct Model {
     delegations: BTreeMap<DelegationId, Branch>,
     /// Where each attempt belongs.
     attempts: BTreeMap<AttemptId, (DelegationId, SubtaskId)>,
+    /// Tokens that are known to be used.
+    tokens: u64,
+    /// Dollars that are known to be spent.
+    cost: Option<Usd>,
 }
 
 /// A delegation.
@@ -104,6 +109,10 @@ impl Model {
                 last_action.clone_into(&mut leaf.last);
             }
             What::Ended { run, status, summary, duration_ms, tokens, cost_usd, .. } => {
+                self.tokens = self.tokens.saturating_add(tokens.map_or(0, |it| it.counted()));
+                if let Some(cost) = cost_usd {
+                    self.cost = Some(self.cost.unwrap_or_default() + *cost);
+                }
                 let leaf = self.leaf(id, run);
                 status.clone_into(&mut leaf.status);
                 summary.clone_into(&mut leaf.last);
@@ -176,7 +185,12 @@ impl Model {
             let done = branch.leaves.values().filter(|leaf| is_over(&leaf.status)).count();
             let total = branch.leaves.len();
             let bar = bar(done as u64, total as u64);
-            let text = format!("{bar} {done} of {total} · {} · {root}", branch.title);
+            let mut facts = vec![format!("{bar} {done} of {total}"), ticking(now_ms)];
+            facts.extend(Some(self.tokens).filter(|used| *used > 0).map(tokens));
+            facts.extend(self.cost.map(|cost| dollars(cost.dollars())));
+            facts.extend(Some(branch.title.clone()).filter(|title| !title.is_empty()));
+            facts.push(root.to_string());
+            let text = facts.join(" · ");
             lines.push(Line { text, status: branch.status.clone() });
             let drawing = Drawing { model: self, below: self.below(), now_ms };
             drawing.add(&mut lines, root, "");
@@ -244,7 +258,7 @@ impl Leaf {
         let name = format!("{} {}", self.id, clipped(title, 30));
         let mut facts = vec![name.trim_end().to_owned()];
         facts.extend(Some(self.agent.clone()).filter(|agent| !agent.is_empty()));
-        let running = self.started_ms.map(|started| time(now_ms.saturating_sub(started)));
+        let running = self.started_ms.map(|started| ticking(now_ms.saturating_sub(started)));
         facts.extend(running);
         facts.extend(self.progress.map(|(done, total)| bar(done, total)));
         facts.extend(self.facts.iter().cloned());

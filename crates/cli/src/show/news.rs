@@ -4,7 +4,7 @@ use legation_core::returns::Tokens;
 use legation_engine::news::{News, Run, What};
 
 use super::figures::{dollars, time, tokens};
-use super::page::tame;
+use crate::page::tame;
 
 /// What happened, in a line.
 pub(crate) fn line(news: &News) -> String {

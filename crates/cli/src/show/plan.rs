@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::figures::{dollars, list, text, time, tokens};
-use super::page::{WIDTH, clipped, wrapped};
+use crate::page::{WIDTH, clipped, wrapped};
 
 /// The plan of a dry run.
 pub(crate) fn page(plan: &Value) -> String {
@@ -17,14 +17,14 @@ pub(crate) fn page(plan: &Value) -> String {
         let title = format!("{}  {}", text(subtask, "id"), text(subtask, "title"));
         let _ = writeln!(page, "\n{}", clipped(&title, WIDTH));
         let agent = format!("  {}: {}", text(subtask, "agent"), text(subtask, "reason"));
-        page.push_str(&wrapped(&agent, "    "));
+        page.push_str(&wrapped(&agent, 4));
         let mut facts = vec![time(number(subtask, "timeoutMs")), tokens(number(subtask, "tokens"))];
         let after: Vec<&str> =
             list(subtask, "dependsOn").iter().filter_map(Value::as_str).collect();
         if !after.is_empty() {
             facts.push(format!("after {}", after.join(", ")));
         }
-        page.push_str(&wrapped(&format!("  at most {}", facts.join(", ")), "    "));
+        page.push_str(&wrapped(&format!("  at most {}", facts.join(", ")), 4));
     }
     let bounds = plan.get("bounds").unwrap_or(&Value::Null);
     let cost = bounds.get("costUsd").and_then(Value::as_f64).unwrap_or(0.0);

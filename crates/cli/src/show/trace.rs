@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use legation_core::tree::view::Span;
 
 use super::figures::time;
-use super::page::{WIDTH, clipped};
+use crate::page::{WIDTH, clipped};
 
 /// Columns of the bars.
 const BAR: u64 = 32;

@@ -2,10 +2,16 @@
 
 use std::fmt::Write as _;
 
+use legation_core::text::shown;
 use serde_json::Value;
 
 use super::figures::{bar, between, cost, list, text, time, tokens};
-use super::page::{WIDTH, clipped, tame, wrapped};
+use crate::page::{WIDTH, clipped, wrapped};
+
+/// Lines of what a subtask said that are told.
+const MAX_LINES: usize = 8;
+/// Columns that words have at least, however deep they stand.
+const MIN_WORDS: usize = 30;
 
 /// How much of a tree is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +35,7 @@ pub(crate) fn summary(view: &Value) -> String {
     let result = view.get("result").unwrap_or(&Value::Null);
     let said = text(result, "summary");
     if !said.is_empty() {
-        page.push_str(&wrapped(&format!("Result: {said}"), "  "));
+        page.push_str(&wrapped(&format!("Result: {said}"), 2));
     }
     for artifact in list(result, "artifacts") {
         let line = format!("  {}  {}", text(artifact, "path"), text(artifact, "type"));
@@ -37,7 +43,7 @@ pub(crate) fn summary(view: &Value) -> String {
     }
     for finding in list(result, "findings") {
         let finding = finding.as_str().map_or_else(|| finding.to_string(), str::to_owned);
-        page.push_str(&wrapped(&format!("  open: {finding}"), "    "));
+        page.push_str(&wrapped(&format!("  open: {finding}"), 4));
     }
     page.push_str(&next_steps(view));
     page
@@ -69,7 +75,7 @@ fn heading(view: &Value) -> String {
     let mut page = format!("{title}\n{}\n", facts.join(" · "));
     let reason = text(view, "reason");
     if !reason.is_empty() {
-        page.push_str(&wrapped(&format!("  {reason}"), "  "));
+        page.push_str(&wrapped(&format!("  {reason}"), 2));
     }
     page
 }
@@ -117,7 +123,7 @@ fn row(subtask: &Value) -> String {
     let what =
         if title == id || title.is_empty() { id.to_owned() } else { format!("{id} {title}") };
     let mut facts =
-        vec![format!("{status:<10} {}", clipped(&what, 36)), text(subtask, "agent").to_owned()];
+        vec![format!("{status:<10} {}", clipped(&what, 44)), text(subtask, "agent").to_owned()];
     let round = subtask.get("round").and_then(Value::as_u64).unwrap_or(0);
     if round > 0 {
         facts.push(format!("{} {round}", text(subtask, "role")));
@@ -173,8 +179,10 @@ fn add_words(page: &mut String, subtask: &Value, before: &str) {
     if !blockers.is_empty() {
         words.push(format!("blocked by {}", blockers.join(", ")));
     }
+    let room = WIDTH.saturating_sub(before.chars().count() + 2).max(MIN_WORDS);
     for word in words.iter().filter(|word| !word.is_empty()) {
-        let line = format!("{before}  {}", tame(word));
-        let _ = writeln!(page, "{}", clipped(&line, WIDTH));
+        for line in shown::wrap(word, room, 0).lines().take(MAX_LINES) {
+            let _ = writeln!(page, "{before}  {line}");
+        }
     }
 }

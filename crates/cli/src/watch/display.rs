@@ -7,10 +7,10 @@ use legation_engine::news::News;
 use legation_engine::protocol::Told;
 
 use crate::output::Output;
+use crate::page::tame;
 use crate::show::live::Live;
 use crate::show::model::Model;
 use crate::show::news;
-use crate::show::page::tame;
 
 /// What is seen while somebody waits.
 pub(super) enum Display {

@@ -126,16 +126,16 @@ fn list_works_with_bad_files_and_says_which() {
             Splits a question and brings the answers together
         reviewer · any runner · .claude/agents/reviewer.md
             Use when: reviewing code
-        ! error: .legation/agents/broken.md:3: the frontmatter is not valid YAML: unclosed
-        !   bracket '['
-        !   hint: correct that line; quotes around a text help
+        ! error: .legation/agents/broken.md:3: the frontmatter is not valid YAML:
+        !   unclosed bracket '['
+        !   suggestion: correct that line; quotes around a text help
         ! warning: .claude/agents/reviewer.md:4: unknown key `colour`
-        !   hint: did you mean `color`?
+        !   suggestion: did you mean `color`?
         ! warning: .legation/agents/lost.md:5: `lost` names `data-analist`, and there is
         !   no such agent
-        !   hint: did you mean `data-analyst`?
+        !   suggestion: did you mean `data-analyst`?
         ! warning: .legation/agents/lost.md:5: `lost` names itself in `subagents.allow`
-        !   hint: take the name out, or set `subagents.recursive: true`
+        !   suggestion: take the name out, or set `subagents.recursive: true`
     "#]]
     .assert_eq(&untidy().run(&["agents", "list"]));
     let told: serde_json::Value =
@@ -185,18 +185,18 @@ fn agents_of_the_home_are_there_in_every_project() {
 #[test]
 fn check_names_file_line_and_key_and_counts() {
     expect![[r#"
-        error: .legation/agents/broken.md:3: the frontmatter is not valid YAML: unclosed
-          bracket '['
-          hint: correct that line; quotes around a text help
+        error: .legation/agents/broken.md:3: the frontmatter is not valid YAML:
+          unclosed bracket '['
+          suggestion: correct that line; quotes around a text help
         note: .claude/agents/reviewer.md:3: not quite YAML; it was read as plain text
-          hint: put the value in quotes
+          suggestion: put the value in quotes
         warning: .claude/agents/reviewer.md:4: unknown key `colour`
-          hint: did you mean `color`?
-        error: .legation/agents/lost.md:5: `lost` names `data-analist`, and there is no
-          such agent
-          hint: did you mean `data-analyst`?
+          suggestion: did you mean `color`?
+        error: .legation/agents/lost.md:5: `lost` names `data-analist`, and there is
+          no such agent
+          suggestion: did you mean `data-analyst`?
         error: .legation/agents/lost.md:5: `lost` names itself in `subagents.allow`
-          hint: take the name out, or set `subagents.recursive: true`
+          suggestion: take the name out, or set `subagents.recursive: true`
         5 agents: 3 errors, 1 warning, 1 note
         [exit 1]
     "#]]
@@ -315,9 +315,9 @@ fn show_tells_all_about_one_agent() {
 
           Review.
         ! note: .claude/agents/reviewer.md:3: not quite YAML; it was read as plain text
-        !   hint: put the value in quotes
+        !   suggestion: put the value in quotes
         ! warning: .claude/agents/reviewer.md:4: unknown key `colour`
-        !   hint: did you mean `color`?
+        !   suggestion: did you mean `color`?
     "#]]
     .assert_eq(&untidy().run(&["agents", "show", "reviewer"]));
 }
@@ -326,7 +326,7 @@ fn show_tells_all_about_one_agent() {
 fn an_agent_that_does_not_exist_is_not_found_and_the_nearest_is_named() {
     expect![[r#"
         ! ERROR: There is no agent `data-analist`.
-        ! Hint: did you mean `data-analyst`? `legation agents list` shows them all
+        ! Suggestion: did you mean `data-analyst`? `legation agents list` shows them all
         [exit 1]
     "#]]
     .assert_eq(&project().run(&["agents", "show", "data-analist"]));
@@ -409,7 +409,7 @@ fn explain_answers_no_with_the_reason_and_what_to_do() {
         research-coordinator may not delegate to general-purpose.
           Agent `research-coordinator` may not delegate to `general-purpose`: its
           `subagents.allow` does not name it.
-          Hint: add `general-purpose` to `subagents.allow` in the file of
+          Suggestion: add `general-purpose` to `subagents.allow` in the file of
           `research-coordinator`
 
         TOOL            LEVEL  DECIDED BY
@@ -419,7 +419,7 @@ fn explain_answers_no_with_the_reason_and_what_to_do() {
     expect![[r#"
         data-analyst may not delegate to research-coordinator.
           Agent `data-analyst` may not delegate: it has no `subagents` key.
-          Hint: add `subagents: {allow: [research-coordinator]}` to the file of
+          Suggestion: add `subagents: {allow: [research-coordinator]}` to the file of
           `data-analyst`
 
         TOOL            LEVEL  DECIDED BY
@@ -429,8 +429,8 @@ fn explain_answers_no_with_the_reason_and_what_to_do() {
     expect![[r#"
         user may not delegate to code-helper.
           Agent `code-helper` is disabled.
-          Hint: take `code-helper` out of `agents.disabled` in the configuration, or
-          name another agent
+          Suggestion: take `code-helper` out of `agents.disabled` in the configuration,
+          or name another agent
 
         TOOL            LEVEL  DECIDED BY
         shell(git log)  deny   global: not on the list of allowed tools
@@ -484,7 +484,7 @@ fn a_bad_configuration_is_a_usage_error() {
     session.write(".legation/config.toml", "[permissions]\nallow = \"read\"\n");
     expect![[r#"
         ! ERROR: bad configuration: .legation/config.toml:2: permissions.allow takes a list of at most 1000 texts, not the text "read"
-        ! Hint: correct it, then try `legation config check`
+        ! Suggestion: correct it, then try `legation config check`
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["agents", "list"]));
@@ -533,4 +533,30 @@ fn text_from_a_file_cannot_move_the_cursor() {
         let told = session.run(verb);
         assert!(!told.contains('\x1b'), "{told:?}");
     }
+}
+
+#[test]
+fn check_warns_about_names_in_the_configuration_that_nobody_has() {
+    let session = project();
+    let config = r#"
+[agents]
+disabled = ["code-helpr", "tmp-*", "code-helper"]
+
+[[agents.grants]]
+name = "wide"
+parent = "research-coordinator"
+child = "data-analist"
+tools = ["web"]
+"#;
+    session.write(".legation/config.toml", config);
+    expect![[r#"
+        warning: .legation/config.toml:3: `agents.disabled` names `code-helpr`, and
+          there is no such agent
+          suggestion: did you mean `code-helper`?
+        warning: .legation/config.toml:5: `agents.grants` names `data-analist` as the
+          child of the grant `wide`, and there is no such agent
+          suggestion: did you mean `data-analyst`?
+        3 agents: 0 errors, 2 warnings, 0 notes
+    "#]]
+    .assert_eq(&session.run(&["agents", "check"]));
 }

@@ -269,31 +269,31 @@ fn files_that_are_not_there_or_not_usable_are_named() {
     expect![[r#"
         $ missing.txt
         ! ERROR: cannot read missing.txt: No such file or directory (os error 2)
-        ! Hint: check the path, or write - to read from stdin
+        ! Suggestion: check the path, or write - to read from stdin
         [exit 1]
         $ src
         ! ERROR: cannot read src: Is a directory (os error 21)
-        ! Hint: pass a file that you may read, or - for stdin
+        ! Suggestion: pass a file that you may read, or - for stdin
         [exit 1]
         $ --workspace nowhere -
         ! ERROR: cannot use the workspace nowhere: No such file or directory (os error 2)
-        ! Hint: check the path; it is relative to the current folder
+        ! Suggestion: check the path; it is relative to the current folder
         [exit 1]
         $ --workspace out.txt -
         ! ERROR: the workspace out.txt is not a folder
-        ! Hint: name the folder in which the agent worked
+        ! Suggestion: name the folder in which the agent worked
         [exit 2]
         $ --schema nowhere.json -
         ! ERROR: cannot read nowhere.json: No such file or directory (os error 2)
-        ! Hint: check the path, or write - to read from stdin
+        ! Suggestion: check the path, or write - to read from stdin
         [exit 1]
         $ --schema not-json.json -
         ! ERROR: not-json.json is not a usable JSON Schema: EOF while parsing an object at line 1 column 1
-        ! Hint: mend the file; references to other documents are not followed
+        ! Suggestion: mend the file; references to other documents are not followed
         [exit 2]
         $ --schema remote.json -
         ! ERROR: remote.json is not a usable JSON Schema: #: Resource 'https://example.com/schema.json' is not present in a registry and retrieving it failed: Retrieval is disabled, cannot fetch https://example.com/schema.json
-        ! Hint: mend the file; references to other documents are not followed
+        ! Suggestion: mend the file; references to other documents are not followed
         [exit 2]
         $ --json --schema remote.json -
         {
@@ -335,7 +335,7 @@ fn the_session_is_needed() {
     .assert_eq(&session.run(&["check-return", "-"]));
     expect![[r#"
         ! ERROR: --session-id is empty
-        ! Hint: give the session id of the brief, such as sess_1735460684_a1b2c3
+        ! Suggestion: give the session id of the brief, such as sess_1735460684_a1b2c3
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["check-return", "--session-id", " ", "-"]));

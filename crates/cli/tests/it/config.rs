@@ -140,13 +140,13 @@ fn a_key_that_does_not_exist_is_a_usage_error() {
     let session = Session::new();
     expect![[r#"
         ! ERROR: there is no key limits.maxDpth
-        ! Hint: did you mean limits.maxDepth?
+        ! Suggestion: did you mean limits.maxDepth?
         [exit 2]
         ! ERROR: there is no key banana
-        ! Hint: `legation config list` shows all keys
+        ! Suggestion: `legation config list` shows all keys
         [exit 2]
         ! ERROR: "limits..x" is not a key: a part between the dots is empty
-        ! Hint: `legation config list` shows all keys
+        ! Suggestion: `legation config list` shows all keys
         [exit 2]
     "#]]
     .assert_eq(
@@ -227,7 +227,7 @@ fn all_problems_of_all_sources_are_told_at_once() {
         !   .legation/config.toml:4: limits.maxCostUsd = nan is not a finite number
         !   .legation/config.toml:6: logging.historyRetention = 2026-01-01 is a date, which no key takes
         !   LEGATION_LIMITS__MAX_TOTAL_TOKENS: limits.maxTotalTokens = -5 is out of range: it takes a whole number from 0 to 1000000000000
-        ! Hint: correct it, then try `legation config check`
+        ! Suggestion: correct it, then try `legation config check`
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["config", "list"]));
@@ -313,7 +313,7 @@ fn a_folder_where_a_file_should_be_is_named() {
     session.write(".legation/config.toml/x", "");
     expect![[r#"
         ! ERROR: bad configuration: .legation/config.toml: is not a file
-        ! Hint: correct it, then try `legation config check`
+        ! Suggestion: correct it, then try `legation config check`
         [exit 2]
     "#]]
     .assert_eq(&check(&session));

@@ -24,9 +24,13 @@ fn timeless(seen: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// An agent that could delegate.
+const LEAD: &str = "---\nid: lead\ndescription: leads\n---\nLead.\n";
+
 fn check(args: &[&str], expect: &Expect) {
     let session = Session::new();
     session.write("billing.json", BILLING);
+    session.write(".legation/agents/lead.md", LEAD);
     expect.assert_eq(&timeless(&session.run(args)));
 }
 
@@ -346,7 +350,7 @@ fn an_equal_question_gets_the_same_answer_for_a_minute() {
         &["decide", "--json", "Ship it now"][..],
         &["decide", "--json", "Ship it", "--agent-load", "1"],
         &["decide", "--json", "Ship it", "--no-subtasks"],
-        &["decide", "--json", "Ship it", "--agent", "x"],
+        &["decide", "--json", "Ship it", "--agent", "general-purpose"],
         &["decide", "--json", "Ship it", "--no-cache"],
     ] {
         assert_eq!(ask(other)["metadata"].get("cached"), None, "{other:?}");
@@ -469,43 +473,43 @@ fn a_bad_task_file_is_a_named_error_with_its_place() {
     seen.push_str(&session.run(&["decide", ""]));
     expect![[r#"
         ! ERROR: cut.json:1:14: EOF while parsing a value
-        ! Hint: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
+        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
         [exit 2]
         ! ERROR: type.json:3:13: invalid type: integer `4`, expected a string
-        ! Hint: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
+        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
         [exit 2]
         ! ERROR: list.json:1:0: invalid type: sequence, expected a map
-        ! Hint: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
+        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
         [exit 2]
         ! ERROR: parts.json:1:28: invalid type: sequence, expected a map
-        ! Hint: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
+        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
         [exit 2]
         ! ERROR: config.json:1:35: invalid type: sequence, expected a map
-        ! Hint: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
+        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
         [exit 2]
         ! ERROR: twice.json:1:22: duplicate field `title`
-        ! Hint: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
+        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
         [exit 2]
         ! ERROR: empty.json:1:0: EOF while parsing a value
-        ! Hint: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
+        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
         [exit 2]
         ! ERROR: nothing.json: the task has no title and no description
-        ! Hint: say what is to be done, for example: legation decide "Fix the bug"
+        ! Suggestion: say what is to be done, for example: legation decide "Fix the bug"
         [exit 2]
         ! ERROR: mode.json:1:52: unknown variant `always`, expected one of `disabled`, `suggest`, `auto`, `smart`
-        ! Hint: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
+        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
         [exit 2]
         ! ERROR: latin.json is not UTF-8 text: byte 14 does not belong there
-        ! Hint: convert it to UTF-8, for example with iconv
+        ! Suggestion: convert it to UTF-8, for example with iconv
         [exit 1]
         ! ERROR: cannot read missing.json: No such file or directory (os error 2)
-        ! Hint: check the path, or write - to read from stdin
+        ! Suggestion: check the path, or write - to read from stdin
         [exit 1]
         ! ERROR: cannot read .: Is a directory (os error 21)
-        ! Hint: pass a file that you may read, or - for stdin
+        ! Suggestion: pass a file that you may read, or - for stdin
         [exit 1]
         ! ERROR: TEXT: the task has no title and no description
-        ! Hint: say what is to be done, for example: legation decide "Fix the bug"
+        ! Suggestion: say what is to be done, for example: legation decide "Fix the bug"
         [exit 2]
     "#]].assert_eq(&seen);
 }
@@ -554,4 +558,75 @@ fn exactly_one_of_text_and_file_is_needed() {
     assert!(session.run(&["decide"]).ends_with("[exit 2]\n"));
     assert!(session.run(&["decide", "--task-file", "a", "text"]).ends_with("[exit 2]\n"));
     assert!(session.run(&["decide", "--depth", "deep", "text"]).ends_with("[exit 2]\n"));
+}
+
+#[test]
+fn an_agent_that_does_not_exist_delegates_nothing() {
+    let session = Session::new();
+    session.write(".legation/agents/lead.md", LEAD);
+    let mut seen = session.run(&["decide", "--agent", "laed", "Ship it"]);
+    seen.push_str(&session.run(&["--json", "decide", "--agent", "nobody", "Ship it"]));
+    expect![[r#"
+        ! ERROR: There is no agent `laed`.
+        ! Suggestion: did you mean `lead`? `legation agents list` shows them all
+        [exit 1]
+        {
+          "error": {
+            "code": "AGENT_NOT_FOUND",
+            "message": "There is no agent `nobody`.",
+            "hint": "`legation agents list` shows all agents",
+            "details": null
+          }
+        }
+        [exit 1]
+    "#]]
+    .assert_eq(&seen);
+    assert!(session.run(&["decide", "--agent", "lead", "Ship it"]).starts_with("DIRECT"));
+}
+
+#[test]
+fn a_task_that_contradicts_itself_is_refused_by_field() {
+    let session = Session::new();
+    let tasks = [
+        r#"{"title": "t", "delegationConfig": {"maxDepth": 0}}"#,
+        r#"{"title": "t", "delegationConfig": {"qualityThreshold": 500}}"#,
+        r#"{"title": "t", "subtasks": [{"id": "a", "title": "A", "dependsOn": ["b"]}, {"id": "b", "title": "B", "dependsOn": ["a"]}]}"#,
+        r#"{"title": "t", "subtasks": [{"id": "build", "title": "A"}, {"title": "B", "dependsOn": ["biuld"]}]}"#,
+        r#"{"title": "t", "subtasks": [{"id": "a", "title": "A"}, {"id": " a", "title": "B"}]}"#,
+    ];
+    let mut seen = String::new();
+    for task in tasks {
+        session.write("task.json", task);
+        seen.push_str(&session.run(&["decide", "--task-file", "task.json"]));
+    }
+    seen.push_str(&session.run(&["--json", "decide", "--task-file", "task.json"]));
+    expect![[r#"
+        ! ERROR: task.json: `delegationConfig.maxDepth` is 0
+        ! Suggestion: it takes a whole number from 1 to 5
+        [exit 2]
+        ! ERROR: task.json: `delegationConfig.qualityThreshold` is 500
+        ! Suggestion: it takes a whole number from 0 to 100
+        [exit 2]
+        ! ERROR: task.json: `subtasks[].dependencies` cannot be put in order. The plan goes round in a circle: a → b → a.
+        ! Suggestion: Take out one of these dependencies.
+        [exit 2]
+        ! ERROR: task.json: `subtasks[1].dependencies` names `biuld`, which is not among the subtasks
+        ! Suggestion: did you mean `build`?
+        [exit 2]
+        ! ERROR: task.json: `subtasks[1].id` is `a`, like that of subtasks[0]
+        ! Suggestion: give each subtask an id of its own
+        [exit 2]
+        {
+          "error": {
+            "code": "VALIDATION_FAILED",
+            "message": "task.json: `subtasks[1].id` is `a`, like that of subtasks[0]",
+            "hint": "give each subtask an id of its own",
+            "details": {
+              "file": "task.json",
+              "field": "subtasks[1].id"
+            }
+          }
+        }
+        [exit 2]
+    "#]].assert_eq(&seen);
 }

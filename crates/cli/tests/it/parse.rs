@@ -107,7 +107,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     let session = Session::new();
     expect![[r#"
         ! ERROR: cannot read missing.md: No such file or directory (os error 2)
-        ! Hint: check the path, or write - to read from stdin
+        ! Suggestion: check the path, or write - to read from stdin
         [exit 1]
     "#]]
     .assert_eq(&session.run(&["parse", "missing.md"]));
@@ -127,7 +127,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     .assert_eq(&session.run(&["--json", "parse", "missing.md"]));
     expect![[r#"
         ! ERROR: cannot read .: Is a directory (os error 21)
-        ! Hint: pass a file that you may read, or - for stdin
+        ! Suggestion: pass a file that you may read, or - for stdin
         [exit 1]
     "#]]
     .assert_eq(&session.run(&["parse", "."]));
@@ -165,7 +165,7 @@ fn more_than_sixteen_mebibytes_are_refused() {
     .assert_eq(&session.run(&["parse", "most.md"]));
     expect![[r#"
         ! ERROR: more.md has more than 16777216 bytes
-        ! Hint: split it, or pass only the part that matters
+        ! Suggestion: split it, or pass only the part that matters
         [exit 1]
     "#]]
     .assert_eq(&session.run(&["parse", "more.md"]));

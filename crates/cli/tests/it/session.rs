@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use expect_test::expect;
+use legation_engine::client::{Paths, Surroundings, engine_pid};
 use tempfile::TempDir;
 
 /// A folder of its own for one terminal session.
@@ -16,10 +17,42 @@ impl Session {
     /// An empty project and an empty home.
     pub(crate) fn new() -> Self {
         let root = TempDir::new().unwrap();
-        for folder in ["home", "project"] {
+        for folder in ["home", "project", "run"] {
             std::fs::create_dir(root.path().join(folder)).unwrap();
         }
         Self { root, env: Vec::new() }
+    }
+
+    /// The folder above project, home and the sockets.
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Where the engine of the project keeps its things.
+    pub(crate) fn paths(&self) -> Paths {
+        let surroundings = Surroundings {
+            runtime: Some(self.root().join("run")),
+            home: Some(self.root().join("home")),
+            ..Surroundings::current()
+        };
+        Paths::within(&self.dir(), &Surroundings { state: None, ..surroundings })
+    }
+
+    /// Every file and folder there is, in order.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path.clone());
+                }
+                found.push(path);
+            }
+        }
+        found.sort();
+        found
     }
 
     /// Where the commands run.
@@ -63,7 +96,8 @@ impl Session {
         self.seen(self.command(dir, args).stdout(Stdio::piped()), stdin)
     }
 
-    fn command(&self, dir: &Path, args: &[&str]) -> Command {
+    /// A command that a test runs itself.
+    pub(crate) fn command(&self, dir: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_legation"));
         command
             .args(args)
@@ -71,6 +105,7 @@ impl Session {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", self.root.path().join("home"))
+            .env("XDG_RUNTIME_DIR", self.root.path().join("run"))
             .env("NO_COLOR", "1")
             .envs(self.env.iter().cloned())
             .stdin(Stdio::piped())
@@ -78,7 +113,8 @@ impl Session {
         command
     }
 
-    fn seen(&self, command: &mut Command, stdin: &[u8]) -> String {
+    /// Runs a command to its end; answers with all that was seen.
+    pub(crate) fn seen(&self, command: &mut Command, stdin: &[u8]) -> String {
         let mut child = command.spawn().unwrap();
         // A command that never reads its input closes the pipe early; that is its right.
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin);
@@ -92,6 +128,15 @@ impl Session {
             seen.push_str(&format!("[exit {}]\n", done.status.code().unwrap()));
         }
         seen.replace(self.root.path().to_str().unwrap(), "$TMP")
+    }
+}
+
+impl Drop for Session {
+    /// An engine that was started for the session goes with it.
+    fn drop(&mut self) {
+        if let Some(pid) = engine_pid(&self.paths()) {
+            let _ = Command::new("kill").arg(pid.to_string()).status();
+        }
     }
 }
 

@@ -90,7 +90,7 @@ fn a_bad_command_is_a_usage_error() {
     let session = Session::new();
     expect![[r#"
         ! ERROR: --depth cannot be `abc`; it takes a whole number from 1 to 5
-        ! Hint: usage: /delegate [-p PATTERN] [-d DEPTH] [-a AGENTS] [-b TOKENS] [--dry-run] [--text] [--] TASK
+        ! Suggestion: usage: /delegate [-p PATTERN] [-d DEPTH] [-a AGENTS] [-b TOKENS] [--dry-run] [--text] [--] TASK
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["shell", "--parse-only", "-c", "/delegate --depth=abc X"]));
@@ -108,22 +108,48 @@ fn a_bad_command_is_a_usage_error() {
     .assert_eq(&session.run(&["shell", "--json", "--parse-only", "-c", "/delegation cancle del-1"]));
     expect![[r#"
         ! ERROR: `-x` is not a slash command; there are /delegate, /direct, /delegation
-        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        ! Suggestion: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["shell", "--parse-only", "-c", "-x"]));
 }
 
 #[test]
-fn running_a_command_is_refused_clearly() {
+fn a_command_does_what_the_verb_of_the_same_name_does() {
     let session = Session::new();
-    let refusal = expect![[r#"
-        ! ERROR: this version can only say what a slash command means, not run it
-        ! Hint: add --parse-only
+    let dry = session.run(&["shell", "-c", "/delegate --dry-run -b 9000 Fix it"]);
+    assert!(dry.contains("Bounds: depth 3, 5 at once, 10 subtasks, 9,000 tokens"), "{dry}");
+    assert_eq!(session.run(&["shell", "-c", "/delegation status"]), session.run(&["status"]));
+    let lines = b"/delegation status\n/delegation config limits.maxDepth=1\n\n/delegation config\n\
+        /delegate --dry-run Fix it\n/delegation config limits.maxDepht=1\n/delegation tree del-9\n";
+    let seen = session.run_with(&["shell"], lines);
+    expect![[r#"
+        No engine is running.
+        Nothing is under way.
+        LEGATION_LIMITS__MAX_DEPTH=1
+        LEGATION_LIMITS__MAX_DEPTH=1
+        Fix it
+        Nothing was started. Pattern: parallel
+
+        task-7a5b79cdcedd-sub-1  Fix it
+          general-purpose: no hint, no list and no description fits
+          at most 10m, 200,000 tokens
+
+        Bounds: depth 1, 5 at once, 10 subtasks, 2,000,000 tokens, $20.00, 1h
+        ! line 6: ERROR: there is no setting `limits.maxDepht`
+        ! Suggestion: did you mean limits.maxDepth?
+        ! line 7: ERROR: there is no delegation `del-9`
+        ! Suggestion: nothing was delegated in this project yet
         [exit 2]
-    "#]];
-    refusal.assert_eq(&session.run(&["shell", "-c", "/direct Fix it"]));
-    refusal.assert_eq(&session.run_with(&["shell"], b"/direct Fix it\n"));
+    "#]]
+    .assert_eq(&seen);
+    let lines = b"/delegation status\n/delegation hint Fix it\n/delegation cost del-9\n";
+    expect![[r#"
+        {"engine":{"pid":null},"delegations":[]}
+        {"shouldConsiderDelegation":false,"quickFactors":{"complexity":5,"subtaskPotential":0},"hint":"The task is small enough to be done directly"}
+        {"error":{"code":"CONFLICT","message":"there is no delegation `del-9`","hint":"nothing was delegated in this project yet","details":{"line":3}}}
+        [exit 1]
+    "#]].assert_eq(&session.run_with(&["--json", "shell"], lines));
 }
 
 #[test]
@@ -147,9 +173,9 @@ fn a_bad_line_does_not_stop_the_others() {
         /direct a
         /direct c
         ! line 2: ERROR: `/drect` is not a slash command (did you mean /direct?); there are /delegate, /direct, /delegation
-        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        ! Suggestion: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
         ! line 3: ERROR: the command is not UTF-8 text: byte 0 does not belong there
-        ! Hint: convert it to UTF-8, for example with iconv
+        ! Suggestion: convert it to UTF-8, for example with iconv
         [exit 2]
     "#]]
     .assert_eq(&session.run_with(&["shell", "--parse-only"], lines));
@@ -172,7 +198,7 @@ fn a_line_of_more_than_a_mebibyte_is_refused_and_the_next_is_read() {
     expect![[r#"
         /direct b
         ! line 1: ERROR: `/nothing` is not a slash command; there are /delegate, /direct, /delegation
-        ! Hint: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
+        ! Suggestion: usage: /delegate [options] TASK, /direct TASK or /delegation ACTION
         ! line 2: ERROR: a command has at most 1048576 bytes
         ! line 4: ERROR: a command has at most 1048576 bytes
         [exit 2]

@@ -64,7 +64,7 @@ fn a_missing_subcommand_is_named_as_such_with_those_there_are() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "a subcommand is needed",
-            "hint": "use one of: decide, parse, check-return, agents, config, shell",
+            "hint": "use one of: demo, delegate, direct, submit, hint, status, tree, trace, cost, history, pause, resume, cancel, retry, skip, approve, reject, diff, apply, decide, parse, check-return, agents, config, shell",
             "details": null
           }
         }
@@ -106,19 +106,19 @@ fn an_answer_that_cannot_be_written_is_a_failure() {
     let full = || std::fs::File::options().write(true).open("/dev/full").unwrap().into();
     expect![[r#"
         ! ERROR: cannot write the answer to stdout: No space left on device (os error 28)
-        ! Hint: make room, or send the output somewhere else
+        ! Suggestion: make room, or send the output somewhere else
         [exit 1]
     "#]]
     .assert_eq(&session.run_to(&task, full()));
     expect![[r#"
         ! ERROR: cannot write the answer to stdout: No space left on device (os error 28)
-        ! Hint: make room, or send the output somewhere else
+        ! Suggestion: make room, or send the output somewhere else
         [exit 1]
     "#]]
     .assert_eq(&session.run_to(&["--json", "decide"], full()));
     expect![[r#"
         ! ERROR: cannot write the answer to stdout: No space left on device (os error 28)
-        ! Hint: make room, or send the output somewhere else
+        ! Suggestion: make room, or send the output somewhere else
         [exit 1]
     "#]]
     .assert_eq(&session.run_to(&["--help"], full()));
@@ -186,8 +186,34 @@ fn arguments_that_cannot_mean_anything_are_usage_errors() {
     let both = ["check-return", "--session-id", "s", "--schema", "-", "-"];
     expect![[r#"
         ! ERROR: --schema and FILE cannot both read stdin
-        ! Hint: put one of the two into a file
+        ! Suggestion: put one of the two into a file
         [exit 2]
     "#]]
     .assert_eq(&session.run(&both));
+}
+
+#[test]
+fn the_binary_keeps_a_program_when_it_is_told_to() {
+    let session = Session::new();
+    let dir = session.dir();
+    let order = serde_json::json!({
+        "attempt": "exec-1",
+        "session": "sess_1_abcdef",
+        "dir": dir,
+        "program": ["/bin/sh", "-c", "cat; exit 3"],
+        "env": [["A", "1"]],
+        "cwd": dir,
+        "stdin": "the brief",
+    });
+    // The line break says that the keeper is ready; the exit code is its own.
+    expect![[r#"
+
+        the brief"#]]
+    .assert_eq(&session.run_with(&["keep"], order.to_string().as_bytes()));
+    let report = std::fs::read_to_string(dir.join("exit.json")).unwrap();
+    assert!(report.contains("\"code\":3,"), "{report}");
+    expect![[r#"
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run_with(&["keep"], b"{\"attempt\":"));
 }

@@ -72,6 +72,16 @@ impl Roster {
         rules.find(|rule| glob::matches(rule, id))
     }
 
+    /// The entries of `agents.disabled`.
+    pub(super) fn disabled(&self) -> &[String] {
+        &self.disabled
+    }
+
+    /// The grants that the configuration names.
+    pub(super) fn grants(&self) -> &[config::Grant] {
+        &self.grants
+    }
+
     /// Whether the agent may appear below itself.
     pub fn is_recursive(&self, id: &str) -> bool {
         let subagents = self.get(id).and_then(|agent| agent.subagents.as_ref());

@@ -163,19 +163,40 @@ fn bit_of(word: &[u8]) -> u64 {
         return 0;
     };
     let candidates = WORDS.get(start..end).unwrap_or_default();
-    let place =
-        candidates.iter().position(|(known, _)| known.as_bytes().eq_ignore_ascii_case(word));
+    let place = candidates.iter().position(|(known, _)| {
+        known.len() == word.len() && known.as_bytes().eq_ignore_ascii_case(word)
+    });
     place.map_or(0, |place| 1 << (start + place))
 }
 
 /// The words of a text, in the capitals they were written in.
 pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    text.split(|byte| !is_word_byte(*byte)).filter(|word| !word.is_empty())
+    let mut rest = text;
+    iter::from_fn(move || {
+        let start = rest.iter().position(|byte| is_word_byte(*byte))?;
+        let (_, from) = rest.split_at_checked(start)?;
+        let end = from.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(from.len());
+        let (word, after) = from.split_at_checked(end)?;
+        rest = after;
+        Some(word)
+    })
 }
+
+/// For each byte, whether it belongs to a word.
+#[expect(clippy::indexing_slicing, reason = "in a constant, a bad index does not compile")]
+const WORD_BYTES: [bool; 256] = {
+    let mut belongs = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        belongs[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    belongs
+};
 
 /// Whether a byte belongs to a word.
 fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    WORD_BYTES.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// The text with the two letters beyond ASCII replaced that become ASCII when

@@ -19,7 +19,8 @@ pub fn clip(text: &str, max_chars: usize) -> Cow<'_, str> {
     }
 }
 
-/// The text with everything escaped that would move a cursor or turn the line around.
+/// The text with everything escaped that would move a cursor, turn the line around or not be
+/// seen at all.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -68,8 +69,18 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> String {
     lines
 }
 
-/// Control characters, and the marks that turn the direction of writing around.
-fn is_hidden(symbol: char) -> bool {
-    symbol.is_control()
-        || matches!(symbol, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a character is one that a reader does not see, or that changes how others are seen.
+pub fn is_hidden(symbol: char) -> bool {
+    match symbol {
+        // Soft hyphen, Arabic letter mark, Hangul and Mongolian fillers.
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
+        '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => true,
+        // Zero widths, marks and overrides of direction, line and paragraph separators.
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        // Byte order mark and interlinear annotations.
+        '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,
+        // Tags and variation selectors that can smuggle whole texts.
+        '\u{e0000}'..='\u{e0fff}' => true,
+        _ => symbol.is_control(),
+    }
 }

@@ -6,6 +6,7 @@
 
 mod accepted;
 mod ended;
+mod kind;
 
 use std::sync::Arc;
 

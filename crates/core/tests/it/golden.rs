@@ -20,42 +20,6 @@ use serde::Serialize;
 
 pub(crate) use samples::samples;
 
-/// The golden file of a variant. A new variant does not compile without one.
-fn file_of(body: &Body) -> &'static str {
-    match body {
-        Body::TreeOpened(_) => "tree_opened",
-        Body::DelegationAccepted(_) => "delegation_accepted",
-        Body::SubtasksAdded { .. } => "subtasks_added",
-        Body::AttemptStarted(_) => "attempt_started",
-        Body::AttemptSpawned { .. } => "attempt_spawned",
-        Body::UsageSettled { .. } => "usage_settled",
-        Body::ProgressMade { .. } => "progress_made",
-        Body::ApprovalAsked { .. } => "approval_asked",
-        Body::ApprovalGiven { .. } => "approval_given",
-        Body::ApprovalDelivered { .. } => "approval_delivered",
-        Body::WaitBegan { .. } => "wait_began",
-        Body::AttemptFroze { .. } => "attempt_froze",
-        Body::StopRequested { .. } => "stop_requested",
-        Body::AttemptEnded(_) => "attempt_ended",
-        Body::RetryScheduled(_) => "retry_scheduled",
-        Body::RetryDue { .. } => "retry_due",
-        Body::MergeRequested { .. } => "merge_requested",
-        Body::MergeEnded { .. } => "merge_ended",
-        Body::SubtaskEnded(_) => "subtask_ended",
-        Body::WinnerChosen { .. } => "winner_chosen",
-        Body::Paused { .. } => "paused",
-        Body::Resumed { .. } => "resumed",
-        Body::TimeRanOut { .. } => "time_ran_out",
-        Body::RestStopped { .. } => "rest_stopped",
-        Body::CancelRequested { .. } => "cancel_requested",
-        Body::DelegationEnded { .. } => "delegation_ended",
-        Body::DelegationReopened { .. } => "delegation_reopened",
-        Body::AnswerDelivered { .. } => "answer_delivered",
-        Body::RolledBack { .. } => "rolled_back",
-        Body::WorkspaceRemoved { .. } => "workspace_removed",
-    }
-}
-
 fn event(body: Body) -> Event {
     Event::new(Now(1_767_225_600_000), body)
 }
@@ -63,7 +27,7 @@ fn event(body: Body) -> Event {
 #[test]
 fn every_variant_has_its_golden_form() {
     for body in samples() {
-        let file = format!("golden/events/{}.json", file_of(&body));
+        let file = format!("golden/events/{}.json", body.kind());
         let text = serde_json::to_string_pretty(&event(body)).unwrap();
         expect_file![file].assert_eq(&format!("{text}\n"));
     }
@@ -73,7 +37,7 @@ fn every_variant_has_its_golden_form() {
 fn every_golden_form_reads_back_to_the_same_event() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/events");
     for body in samples() {
-        let path = folder.join(format!("{}.json", file_of(&body)));
+        let path = folder.join(format!("{}.json", body.kind()));
         let text = std::fs::read_to_string(&path).unwrap();
         let read: Event = serde_json::from_str(&text).unwrap();
         assert_eq!(read, event(body), "{}", path.display());
@@ -87,8 +51,9 @@ fn every_variant_has_a_sample() {
     let names = error.split('`').skip(3).step_by(2);
     let known: BTreeSet<&str> = names.collect();
     let samples = samples();
-    let sampled: BTreeSet<&str> = samples.iter().map(file_of).collect();
+    let sampled: BTreeSet<&str> = samples.iter().map(Body::kind).collect();
     assert_eq!(known, sampled);
+    assert_eq!(known, Body::KINDS.into_iter().collect());
     assert_eq!(samples.len(), sampled.len());
 }
 
@@ -98,7 +63,7 @@ fn no_golden_form_is_an_orphan() {
     let files = std::fs::read_dir(folder).unwrap();
     let found: BTreeSet<String> =
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-    let wanted = samples().iter().map(|body| format!("{}.json", file_of(body))).collect();
+    let wanted = samples().iter().map(|body| format!("{}.json", body.kind())).collect();
     assert_eq!(found, wanted);
 }
 

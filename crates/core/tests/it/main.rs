@@ -11,6 +11,7 @@ mod golden;
 mod money;
 mod returns;
 mod story;
+mod task;
 mod text;
 mod tree;
 

@@ -21,15 +21,32 @@ impl<W: World> Desk<W> {
         let owed = owed_apart(&self.state);
         self.wake = owed.iter().find_map(due);
         for effect in &owed {
-            if !self.under_way.contains(effect)
-                && let Some(act) = self.act(*effect)
+            if self.under_way.contains(effect) {
+                continue;
+            }
+            if let Effect::Stop(no, _) = effect
+                && self.begun.insert(*no)
             {
+                // Started by an engine that died, or never: it is found first, or lost.
+                begin(Act::Find(Box::new(self.job(*no, now))));
+            }
+            if let Some(act) = self.act(*effect) {
                 begin(act);
             }
         }
-        self.under_way = owed.into_iter().filter(lasting).collect();
+        let begun = |effect: &Effect| {
+            if let Effect::Answer(no) = effect {
+                self.promised.contains(no)
+            } else {
+                lasting(effect)
+            }
+        };
+        self.under_way = owed.into_iter().filter(begun).collect();
         for no in self.new_spawns() {
-            begin(Act::Spawn(Box::new(self.job(no, now))));
+            // A pause may come and go while its workspace is being made.
+            if self.begun.insert(no) {
+                begin(Act::Spawn(Box::new(self.job(no, now))));
+            }
         }
     }
 
@@ -48,14 +65,16 @@ impl<W: World> Desk<W> {
     }
 
     fn act(&mut self, effect: Effect) -> Option<Act> {
-        let id = |no: AttemptNo| self.state.attempts[no].id.clone();
         Some(match effect {
-            Effect::Stop(no, reason) => Act::Stop { attempt: id(no), reason },
-            Effect::Freeze(no) => Act::Freeze { attempt: id(no), frozen: true },
-            Effect::Thaw(no) => Act::Freeze { attempt: id(no), frozen: false },
+            Effect::Stop(no, reason) => Act::Stop { attempt: self.id(no), reason },
+            Effect::Freeze(no) => Act::Freeze { attempt: self.id(no), frozen: true },
+            Effect::Thaw(no) => Act::Freeze { attempt: self.id(no), frozen: false },
             Effect::Answer(no) => {
+                if !self.promised.contains(&no) {
+                    return None;
+                }
                 let approved = self.state.attempts[no].step == Step::Answering(true);
-                Act::Answer { attempt: id(no), approved }
+                Act::Answer { attempt: self.id(no), approved }
             }
             Effect::Merge(no) => Act::Merge(self.work(no)),
             Effect::RollBack(no) => Act::RollBack {
@@ -67,6 +86,10 @@ impl<W: World> Desk<W> {
             // A slot lets the first on, not the world; spawns are counted up apart.
             Effect::Start(_) | Effect::Spawn(_) | Effect::Wake(_) => return None,
         })
+    }
+
+    fn id(&self, no: AttemptNo) -> AttemptId {
+        self.state.attempts[no].id.clone()
     }
 
     fn bring(&mut self, no: DelegationNo) -> Option<Act> {

@@ -4,6 +4,7 @@ use legation_core::ids::DelegationId;
 use legation_core::time::Now;
 use legation_core::tree::command::Start;
 use legation_core::tree::event::MergeOutcome;
+use legation_core::tree::state::Step;
 use legation_core::tree::{AttemptNo, Command, DelegationNo, Effect, Event, SubtaskNo, owed_slots};
 
 use super::Desk;
@@ -19,6 +20,7 @@ impl<W: World> Desk<W> {
     pub(super) fn settle(&mut self, now: Now, events: &mut Vec<Event>) {
         self.held += self.bell.granted();
         self.is_unsettled = false;
+        self.keep_promises();
         loop {
             let before = events.len();
             while self.state.must_advance() {
@@ -33,22 +35,33 @@ impl<W: World> Desk<W> {
                 break;
             }
         }
-        let spare = self.held.saturating_sub(self.state.slots);
-        self.held -= spare;
-        if spare > 0 {
-            self.slots.give(spare);
-        }
+    }
+
+    /// Who went on, has to stop or has ended needs no promise any more; what was brought
+    /// is of no use to a delegation that goes on after all.
+    fn keep_promises(&mut self) {
+        let state = &self.state;
+        self.promised.retain(|no| {
+            let attempt = &state.attempts[*no];
+            matches!(attempt.step, Step::Answering(_)) && attempt.stop.is_none()
+        });
+        self.brought.retain(|no, _| state.delegations[*no].ended.is_some());
     }
 
     /// Lets on what only needs a slot, the most urgent first.
     fn let_on(&mut self, now: Now, events: &mut Vec<Event>) {
         // One more than there are slots for, so that somebody gets in line for the next.
-        let spare = self.held.saturating_sub(self.state.slots);
+        let spare = self.held.saturating_sub(self.needed());
         let most = spare.saturating_add(self.slots.free()).saturating_add(1);
+        let mut full = false;
         for effect in owed_slots(&self.state, usize::try_from(most).unwrap_or(usize::MAX)) {
             if events.len() >= FULL {
                 self.is_unsettled = true;
                 break;
+            }
+            // Everything after the first that finds no slot would find none either.
+            if full && self.needs_slot(effect) {
+                continue;
             }
             let went = match effect {
                 Effect::Deliver(no) => self.deliver(no, now, events),
@@ -63,23 +76,41 @@ impl<W: World> Desk<W> {
                 | Effect::RemoveWorkspace(_)
                 | Effect::Wake(_) => true,
             };
-            if !went {
-                // Everything after it is less urgent and would find no slot either.
-                break;
-            }
+            full |= !went;
         }
+    }
+
+    fn needs_slot(&self, effect: Effect) -> bool {
+        match effect {
+            Effect::Deliver(no) => self.lets_parent_on(no),
+            Effect::Answer(_) | Effect::Start(_) => true,
+            Effect::Spawn(_)
+            | Effect::Stop(..)
+            | Effect::Freeze(_)
+            | Effect::Thaw(_)
+            | Effect::Merge(_)
+            | Effect::RollBack(_)
+            | Effect::RemoveWorkspace(_)
+            | Effect::Wake(_) => false,
+        }
+    }
+
+    /// Whether an answer is the last thing that whoever asked waits for.
+    fn lets_parent_on(&self, no: DelegationNo) -> bool {
+        let parent = self.state.delegations[no].parent;
+        parent.is_some_and(|parent| self.state.attempts[parent].goes_on_after(no))
     }
 
     /// A slot: one that was put aside, or a free one; else a place in line.
     fn slot(&mut self, urgent: bool) -> bool {
-        if self.held > self.state.slots {
+        if self.held > self.needed() {
             return true;
         }
         if self.slots.take(urgent) {
             self.held += 1;
             return true;
         }
-        self.slots.wait(&self.tree, &self.bell, urgent);
+        self.slots.wait(&self.bell, urgent);
         false
     }
 
@@ -89,9 +120,7 @@ impl<W: World> Desk<W> {
             return true;
         }
         let id = delegation.id.clone();
-        let parent = delegation.parent;
-        let goes_on = parent.is_some_and(|no_| self.state.attempts[no_].goes_on_after(no));
-        if goes_on && !self.slot(true) {
+        if self.lets_parent_on(no) && !self.slot(true) {
             return false;
         }
         drop(self.decide(&Command::Delivered { delegation: id }, now, events));
@@ -112,8 +141,11 @@ impl<W: World> Desk<W> {
 
     /// A runner that asked goes on with the answer, once it has a slot again.
     fn told_runner(&mut self, no: AttemptNo) -> bool {
-        let begun = self.under_way.contains(&Effect::Answer(no));
-        begun || self.slot(true)
+        let has_slot = self.promised.contains(&no) || self.slot(true);
+        if has_slot {
+            self.promised.insert(no);
+        }
+        has_slot
     }
 
     fn start(&mut self, no: SubtaskNo, now: Now, events: &mut Vec<Event>) -> bool {

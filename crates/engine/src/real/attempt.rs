@@ -14,7 +14,7 @@ use legation_core::tree::Command;
 use legation_core::tree::command::{End, Progress, Said, Spawned, Usage};
 use legation_runners::command::{self, Parser, Report};
 use legation_runners::keep::{Ended, KEEPER_FILE, Limits};
-use legation_runners::supervise::{Exit, Found, Running, find, reap};
+use legation_runners::supervise::{self, Exit, Found, Running, find, reap};
 use legation_runners::workspace::{From, New, Place, Start};
 
 use super::{Inner, Live};
@@ -40,11 +40,13 @@ struct Obstacle {
     why: String,
     /// Not before this time, and it is nobody's fault.
     hold_until: Option<Now>,
+    /// A keeper that an engine started before it died is there already.
+    is_kept: bool,
 }
 
 impl Obstacle {
     fn new(code: Code, why: impl Into<String>) -> Self {
-        Self { code, why: why.into(), hold_until: None }
+        Self { code, why: why.into(), hold_until: None, is_kept: false }
     }
 }
 
@@ -57,6 +59,7 @@ impl Inner {
         }
         match self.start(&job, &live, &mail).await {
             Ok((place, running)) => self.see_through(job, place, running, (live, mail)).await,
+            Err(Obstacle { is_kept: true, .. }) => self.take_up(job, live, mail).await,
             Err(obstacle) => {
                 mail.tell(not_started(&job, &live, obstacle)).await;
                 self.end(&job.attempt);
@@ -113,7 +116,8 @@ impl Inner {
         }
         if let Some(until) = self.held(&job.agent) {
             let why = "The provider has asked to wait.".to_owned();
-            return Err(Obstacle { code: Code::ToolUnavailable, why, hold_until: Some(until) });
+            let obstacle = Obstacle::new(Code::ToolUnavailable, why);
+            return Err(Obstacle { hold_until: Some(until), ..obstacle });
         }
         let place = self.workspace(job).await?;
         if live.is_stopping() {
@@ -124,8 +128,10 @@ impl Inner {
         }
         let order = self.order(job, &place, (&definition, file.as_deref()))?;
         let running = self.keeper.spawn(&order).await;
-        let running =
-            running.map_err(|error| Obstacle::new(Code::ToolUnavailable, error.to_string()))?;
+        let running = running.map_err(|error| Obstacle {
+            is_kept: matches!(error, supervise::Error::GaveUp(_)),
+            ..Obstacle::new(Code::ToolUnavailable, error.to_string())
+        })?;
         live.reach(running.process, running.remote());
         mail.tell(spawned(job, &place, &running)).await;
         Ok((place, running))
@@ -278,7 +284,7 @@ fn used(
 /// What an attempt wrote whose end nobody was there to see.
 fn heard_of(folder: &Path, ended: Ended) -> Heard {
     let mut parser = Parser::default();
-    for piece in legation_runners::supervise::written(folder) {
+    for piece in supervise::written(folder) {
         parser.push(&piece);
     }
     parser.finish();
@@ -295,7 +301,7 @@ fn spawned(job: &Job, place: &Place, running: &Running) -> Command {
 }
 
 fn not_started(job: &Job, live: &Live, obstacle: Obstacle) -> Command {
-    let Obstacle { code, why, hold_until } = obstacle;
+    let Obstacle { code, why, hold_until, is_kept: _ } = obstacle;
     let stop_reason =
         if live.is_stopping() { StopReason::Cancelled } else { StopReason::NotStarted };
     Command::End(Box::new(End {

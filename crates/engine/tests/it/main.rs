@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod client;
 mod scripted;
 
 mod trees;

@@ -1,10 +1,12 @@
 //! How a program ended: the last thing a keeper writes.
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+
+use super::claim::KEEPER_FILE;
 
 /// The file in the attempt's folder that says how it ended.
 pub const EXIT_FILE: &str = "exit.json";
@@ -55,16 +57,22 @@ impl Ended {
     /// What the keeper of this folder wrote. A torn file is as good as none: it can
     /// only come from a machine that went down, and then nothing runs any more.
     pub fn read(dir: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(dir.join(EXIT_FILE)).ok()?).ok()
+        let text = fs::read(dir.join(EXIT_FILE)).ok()?;
+        let report = text.trim_ascii_end().rsplit(|&byte| byte == b'\n').next()?;
+        serde_json::from_slice(report).ok()
     }
 
-    /// Puts the file there, whole or not at all.
+    /// Adds the report to the claim and gives the file its last name: it is there
+    /// whole or not at all.
     ///
     /// It is not flushed to the disk: that would cost more than all the rest of an
     /// attempt, and would only tell a machine that went down what it knows already.
     pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
-        let unfinished = dir.join("exit.json.new");
-        fs::write(&unfinished, serde_json::to_vec(self)?)?;
-        fs::rename(unfinished, dir.join(EXIT_FILE))
+        let line = serde_json::to_vec(self)?;
+        let claim = dir.join(KEEPER_FILE);
+        // A program that has removed the claim does not get rid of the report.
+        let mut file = OpenOptions::new().append(true).create(true).open(&claim)?;
+        file.write_all(&line)?;
+        fs::rename(claim, dir.join(EXIT_FILE))
     }
 }

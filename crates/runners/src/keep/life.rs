@@ -55,7 +55,7 @@ async fn keep(
     listener: Listener,
     signals: &mut Signals,
 ) -> io::Result<(Ended, Listener)> {
-    let files = |name, limit| Segments::create(order.dir.clone(), name, limit);
+    let files = |name, limit| Segments::new(order.dir.clone(), name, limit);
     let stdout = Copy {
         source: Receiver::from_owned_fd(program.stdout)?,
         files: files("stdout", order.limits.stdout_bytes),

@@ -39,11 +39,11 @@ pub(super) struct Written {
 }
 
 impl Segments {
-    /// Makes the first file.
-    pub(super) fn create(dir: PathBuf, name: &'static str, limit: u64) -> Self {
-        let file = File::create(dir.join(name)).ok();
-        let room = if file.is_some() { (limit / 2).max(MIN_FILE_BYTES) } else { 0 };
-        Self { dir, name, limit, total: 0, dropped: 0, file, room, tails: VecDeque::new() }
+    /// No file yet: to make one can take as long as all the rest of a short attempt,
+    /// and most programs say nothing on one of their outputs.
+    pub(super) fn new(dir: PathBuf, name: &'static str, limit: u64) -> Self {
+        let tails = VecDeque::new();
+        Self { dir, name, limit, total: 0, dropped: 0, file: None, room: 0, tails }
     }
 
     /// Writes bytes down. Where the disk does not take them they are dropped: an
@@ -98,8 +98,11 @@ impl Segments {
             fs::remove_file(self.path(start))?;
         }
         self.file = Some(File::create(self.path(self.total))?);
-        self.room = (self.limit / 4).max(MIN_FILE_BYTES);
-        self.tails.push_back((self.total, 0));
+        let is_first = self.total == 0;
+        self.room = (self.limit / if is_first { 2 } else { 4 }).max(MIN_FILE_BYTES);
+        if !is_first {
+            self.tails.push_back((self.total, 0));
+        }
         Ok(())
     }
 

@@ -31,12 +31,12 @@ pub fn find(dir: &Path, session: &SessionId, process: Option<Process>) -> Result
         return Ok(Found::Ended(ended));
     }
     let claim = settled_claim(dir)?;
-    if !claim.is_of_this_boot() {
-        return Ok(Found::Gone);
-    }
-    let Some(process) = process.or(claim.keeper) else { return Ok(Found::Gone) };
-    let remote = Remote::open(process)?.filter(|_| procfs::is_alive(process));
-    if let Some(remote) = remote {
+    let process = process.or(claim.keeper).filter(|_| claim.is_of_this_boot());
+    let remote = match process.filter(|process| procfs::is_alive(*process)) {
+        Some(process) => Remote::open(process)?.map(|remote| (process, remote)),
+        None => None,
+    };
+    if let Some((process, remote)) = remote {
         let grace = Duration::from_millis(claim.grace_ms);
         let running = Running::found(dir.to_owned(), session, (process, remote, grace));
         return Ok(Found::Running(running));

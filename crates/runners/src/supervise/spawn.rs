@@ -36,10 +36,11 @@ impl Keeper {
     /// Starts a keeper and hands it its order. When this answers, the keeper listens
     /// to signals, has made its claim and is about to start the program.
     pub async fn spawn(&self, order: &Order) -> Result<Running, Error> {
-        let folder = |source| Error::Folder { dir: order.dir.clone(), source };
-        fs::create_dir_all(&order.dir).map_err(folder)?;
         let text = serde_json::to_vec(order).map_err(|error| Error::Order(error.into()))?;
         let mut child = self.start(order)?;
+        // Made while the keeper is still being loaded. One that is told nothing ends.
+        let folder = |source| Error::Folder { dir: order.dir.clone(), source };
+        fs::create_dir_all(&order.dir).map_err(folder)?;
         let (process, remote) = identify(&child)?;
         let pipe = instruct(&mut child, &text).await.map_err(|source| {
             let has_ended = source.kind() == ErrorKind::UnexpectedEof;

@@ -5,7 +5,7 @@
 //! whoever knows its old content.
 
 use std::collections::HashSet;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::thread;
@@ -113,17 +113,21 @@ fn is_below(path: &[u8], top: &[u8]) -> bool {
 /// Waits until the file system's clock is past a moment; answers with the time it shows.
 ///
 /// That clock moves in steps of milliseconds. Once it has moved, every later change
-/// of a file shows in its times, and equal times prove equal content.
-pub(super) fn settle(clock: &Path, newest: Moment) -> Result<Moment, Error> {
-    let mut shown = (0, 0);
+/// of a file shows in its times, and equal times prove equal content. Mostly it has:
+/// the `last` file that was written is younger than all others.
+pub(super) fn settle(last: &Path, clock: &Path, newest: Moment) -> Result<Moment, Error> {
+    let mut metadata = fs::metadata(last).map_err(Error::files("reading", last))?;
     for _ in 0..MAX_TICKS {
-        let file = File::create(clock).map_err(Error::files("writing", clock))?;
-        let metadata = file.metadata().map_err(Error::files("reading", clock))?;
-        shown = (metadata.ctime(), metadata.ctime_nsec());
-        if shown > newest {
-            return Ok(shown);
+        if changed(&metadata) > newest {
+            break;
         }
         thread::sleep(Duration::from_millis(1));
+        let file = File::create(clock).map_err(Error::files("writing", clock))?;
+        metadata = file.metadata().map_err(Error::files("reading", clock))?;
     }
-    Ok(shown)
+    Ok(changed(&metadata))
+}
+
+fn changed(metadata: &Metadata) -> Moment {
+    (metadata.ctime(), metadata.ctime_nsec())
 }

@@ -9,7 +9,7 @@ use legation_core::tree::command::{
 };
 use legation_core::tree::event::{MergeOutcome, Process};
 use legation_core::tree::state::Step;
-use legation_core::tree::{AttemptNo, Effect, SubtaskNo, owed};
+use legation_core::tree::{AttemptNo, Effect, SubtaskNo, bounds, owed};
 
 use super::World;
 use crate::check::{self, Broken};
@@ -198,7 +198,11 @@ impl World {
             6..9 => {
                 self.ids += 1;
                 let caller = Caller::Attempt(id);
-                let delegate = plan::delegate(&mut self.rng, self.ids, caller, &self.settings);
+                let left = bounds::remaining(&self.state, &caller, self.now, 1);
+                let mut delegate = plan::delegate(&mut self.rng, self.ids, caller, &self.settings);
+                if let Some(left) = left {
+                    plan::spare(&mut self.rng, &mut delegate.call, &left);
+                }
                 self.apply(&Command::Delegate(Box::new(delegate)))
             }
             9 => {
@@ -213,8 +217,11 @@ impl World {
                 self.apply(&Command::Stall { attempt: id })
             }
             _ => {
-                // One with open delegations rarely ends before them, but it may die.
-                if !waits || one_in(&mut self.rng, 10 * (5 - self.wildness)) {
+                // One with open delegations rarely ends before them, but it may die. One that
+                // never delegated takes its time, so that trees get deep.
+                let fresh = no.is_some_and(|no| self.state.attempts[no].children.is_empty());
+                let patience = if waits { 10 * (5 - self.wildness) } else { 1 + u32::from(fresh) };
+                if one_in(&mut self.rng, patience) {
                     self.finish(&id);
                 }
                 Ok(())
@@ -232,19 +239,20 @@ impl World {
         let subtasks = no.map(|no| self.state.delegations[no].subtasks.clone()).unwrap_or_default();
         let subtask = self.rng.choice(subtasks).map(|no| self.state.subtasks[no].id.clone());
         match (self.rng.u32(0..20), subtask) {
-            (0..4, _) => {
+            (0, _) => {
                 let freeze = self.rng.bool();
                 self.apply(&Command::Pause { delegation, freeze, reason: "lunch".to_owned() })
             }
-            (4..10, _) => self.apply(&Command::Resume { delegation }),
-            (10, subtask) => {
+            (1..10, _) => self.apply(&Command::Resume { delegation }),
+            // A cancelled root is the end of a world, so most worlds are spared it.
+            (10, subtask) if one_in(&mut self.rng, 4) => {
                 let subtask = subtask.filter(|_| self.rng.bool());
                 let rollback = self.rng.bool();
                 let (by, reason) = ("ana".to_owned(), "enough".to_owned());
                 self.apply(&Command::Cancel(Cancel { delegation, subtask, by, reason, rollback }))
             }
             (11..14, Some(subtask)) => {
-                let agent = one_in(&mut self.rng, 3).then(|| plan::candidate(&mut self.rng, 9));
+                let agent = one_in(&mut self.rng, 3).then(|| plan::candidate(&mut self.rng));
                 let note = Some("try harder".to_owned());
                 self.apply(&Command::Retry(Retry { delegation, subtask, agent, note }))
             }
@@ -266,7 +274,7 @@ impl World {
         let wake = self.wake();
         self.now = match (self.rng.u32(0..20), wake) {
             (0, _) => Now(self.now.0.saturating_sub(self.rng.u64(0..100_000))),
-            (1, _) => self.now.plus_ms(self.rng.u64(0..900_000)),
+            (1, _) => self.now.plus_ms(self.rng.u64(0..600_000)),
             (2, Some(at)) => self.now.max(at),
             _ => self.now.plus_ms(self.rng.u64(0..3_000)),
         };

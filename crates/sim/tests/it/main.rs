@@ -3,9 +3,9 @@
 #![cfg(test)]
 
 use legation_core::time::Now;
-use legation_core::tree::event::{Body, Event};
+use legation_core::tree::event::{Body, Event, Role};
 use legation_core::tree::ledger::{Amount, Ledger};
-use legation_core::tree::state::Step;
+use legation_core::tree::state::{Step, Subtask};
 use legation_core::tree::{AttemptNo, DelegationNo, State, replay};
 use legation_sim::{check, run};
 
@@ -68,6 +68,17 @@ fn fifty_seeds_hold_every_property() {
         }
     }
     assert!(steps > 1_000, "{steps} steps are no test");
+}
+
+#[test]
+fn worlds_are_deep_and_patterns_grow_in_them() {
+    let started = |state: &State, wanted: fn(&Subtask) -> bool| {
+        state.subtasks.iter().any(|(_, s)| wanted(s) && !s.attempts.is_empty())
+    };
+    world(|events| replay(events).unwrap().attempts.iter().any(|(_, a)| a.depth >= 4));
+    world(|events| started(&replay(events).unwrap(), |subtask| subtask.role == Role::Judge));
+    world(|events| started(&replay(events).unwrap(), |subtask| subtask.round >= 3));
+    world(|events| replay(events).unwrap().attempts.len() >= 40);
 }
 
 #[test]

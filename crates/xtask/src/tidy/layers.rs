@@ -24,7 +24,8 @@ const LAYERS: &[Layer] = &[
     Layer { package: ENGINE, may_know: &[CORE, STORE, RUNNERS] },
     Layer { package: SERVER, may_know: &[CORE, ENGINE] },
     Layer { package: "legation", may_know: &[CORE, RUNNERS, ENGINE, SERVER] },
-    Layer { package: "legation-sim", may_know: &[CORE, ENGINE] },
+    // The simulator puts a journal with faults under the engine.
+    Layer { package: "legation-sim", may_know: &[CORE, STORE, ENGINE] },
     Layer { package: "xtask", may_know: &[] },
 ];
 

@@ -1,21 +1,22 @@
 //! The agents of a project, with everything there is to say about their files.
 
-use legation_core::agent::{Refusal, Roster, Severity};
+use legation_core::agent::{Roster, Severity, Stranger, check_configured};
+use legation_core::config::{Effective, KeyPath};
 use legation_runners::agents::{Finding, Loaded, load};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::page::hanging;
 use crate::project::{self, Project};
-use crate::show::page;
 
 /// Agents, and who may use them.
 pub(super) struct Catalogue {
     pub(super) project: Project,
     pub(super) loaded: Loaded,
     pub(super) roster: Roster,
-    /// What is wrong with names of other agents.
+    /// What is wrong with names of agents, in agent files and in the configuration.
     pub(super) references: Vec<Finding>,
 }
 
@@ -23,10 +24,12 @@ impl Catalogue {
     /// Reads all agent files of the current project and of the user's home.
     pub(super) fn load(output: &mut Output) -> Result<Self, CommandError> {
         let project = Project::current()?;
-        let config = project.config(output)?.config;
+        let effective = project.config(output)?;
         let loaded = load(&project.dir, project::home().as_deref());
-        let roster = Roster::new(loaded.definitions(), &config);
-        let references = loaded.check_references(&roster);
+        let roster = Roster::new(loaded.definitions(), &effective.config);
+        let mut references = loaded.check_references(&roster);
+        let strangers = check_configured(&roster).into_iter();
+        references.extend(strangers.map(|stranger| placed(stranger, &effective)));
         Ok(Self { project, loaded, roster, references })
     }
 
@@ -51,13 +54,29 @@ impl Catalogue {
         let file = self.project.shown(&finding.file);
         let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
         let first = format!("{}: {file}{line}: {}", severity.as_str(), finding.message);
-        page::wrapped(&first, "  ") + &page::wrapped(&format!("  hint: {}", finding.hint), "    ")
+        hanging("", &first, 2) + &hanging("  ", &format!("suggestion: {}", finding.hint), 4)
     }
 
     /// Where an agent comes from.
     pub(super) fn source(&self, id: &str) -> String {
         let agent = self.loaded.get(id);
         agent.map_or_else(|| "built in".to_owned(), |agent| self.project.shown(&agent.file))
+    }
+}
+
+/// A name that nobody has, with the place of the key it stands under.
+fn placed(stranger: Stranger, effective: &Effective) -> Finding {
+    let key = KeyPath::parse(stranger.key).ok();
+    let place = key.as_ref().and_then(|key| effective.setting(key)).map(|it| &it.place);
+    // Without a file, the variable or the layer says where it comes from.
+    let file = place.and_then(|place| place.file.clone().or_else(|| place.name.clone()));
+    Finding {
+        severity: Severity::Warning,
+        file: file.unwrap_or_else(|| "configuration".to_owned()).into(),
+        line: place.and_then(|place| place.line),
+        key: Some(stranger.key.to_owned()),
+        message: stranger.message,
+        hint: stranger.hint,
     }
 }
 
@@ -81,9 +100,4 @@ impl Counts {
         }
         counts
     }
-}
-
-/// A refusal of the core as an error at the door.
-pub(super) fn refused(refusal: Refusal) -> CommandError {
-    CommandError::failed(refusal.code, refusal.message).hint(refusal.hint)
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::catalogue::{Catalogue, Counts};
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::show::page::count;
+use crate::page::count;
 
 pub(super) fn run(output: &mut Output) -> Result<ExitCode, CommandError> {
     let catalogue = Catalogue::load(output)?;

@@ -7,10 +7,10 @@ use legation_core::code::Code;
 use legation_core::ids::AgentId;
 use serde_json::json;
 
-use super::catalogue::{Catalogue, refused};
+use super::catalogue::Catalogue;
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::show::page::{clipped, row, wrapped};
+use crate::page::{block, clipped, row};
 
 /// What a root is called where an agent's id could stand.
 const ROOT: &str = "user";
@@ -41,10 +41,10 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     if let Err(refusal) = &answer
         && refusal.code == Code::AgentNotFound
     {
-        return Err(refused(refusal.clone()));
+        return Err(refusal.clone().into());
     }
     let path: Vec<AgentId> = callers.into_iter().chain([child]).collect();
-    let permissions = roster.permissions(&path, None).map_err(refused)?;
+    let permissions = roster.permissions(&path, None)?;
     let tools = match args.tools.as_slice() {
         [] => permissions.tools(),
         tools => tools.to_vec(),
@@ -74,10 +74,10 @@ fn reason(parent: Option<&AgentId>, answer: &Result<Level, Refusal>) -> String {
 
 fn text(args: &Args, answer: &Result<Level, Refusal>, reason: &str, rows: &[Explained]) -> String {
     let may = if answer.is_ok() { "may" } else { "may not" };
-    let mut text = wrapped(&format!("{} {may} delegate to {}.", args.parent, args.child), "  ");
-    text.push_str(&wrapped(&format!("  {reason}"), "  "));
+    let mut text = block(&format!("{} {may} delegate to {}.", args.parent, args.child), 0);
+    text.push_str(&block(reason, 2));
     if let Err(refusal) = answer {
-        text.push_str(&wrapped(&format!("  Hint: {}", refusal.hint), "  "));
+        text.push_str(&block(&format!("Suggestion: {}", refusal.hint), 2));
     }
     let longest = rows.iter().map(|row| row.tool.chars().count()).max();
     let columns = longest.unwrap_or_default().clamp(4, MAX_TOOL_COLUMNS);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::catalogue::Catalogue;
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::show::page::{WIDTH, clipped};
+use crate::page::{WIDTH, clipped};
 
 pub(super) fn run(output: &mut Output) -> Result<ExitCode, CommandError> {
     let catalogue = Catalogue::load(output)?;
@@ -52,7 +52,7 @@ fn rows(catalogue: &Catalogue) -> Result<Vec<Row>, CommandError> {
         let id = AgentId::new(name);
         let definition = catalogue.roster.resolve(None, &id);
         rows.push(Row {
-            definition: definition.map_err(super::catalogue::refused)?.into_owned(),
+            definition: definition?.into_owned(),
             source: catalogue.source(name),
             enabled: catalogue.roster.is_enabled(name),
             id,

@@ -6,10 +6,10 @@ use legation_core::agent::{Definition, Runner};
 use legation_core::ids::AgentId;
 use serde_json::{Value, json};
 
-use super::catalogue::{Catalogue, refused};
+use super::catalogue::Catalogue;
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::show::page::{row, tame, wrapped};
+use crate::page::{block, hanging, row, tame};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -20,7 +20,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let catalogue = Catalogue::load(output)?;
     let id = AgentId::new(&args.id);
-    let definition = catalogue.roster.resolve(None, &id).map_err(refused)?;
+    let definition = catalogue.roster.resolve(None, &id)?;
     let file = catalogue.loaded.get(id.as_str());
     let findings = || {
         let found = catalogue.findings();
@@ -49,9 +49,9 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
 
 fn text(definition: &Definition, facts: impl Iterator<Item = (&'static str, String)>) -> String {
     let id = definition.id.as_ref().map(AgentId::as_str).unwrap_or_default();
-    let mut text = wrapped(&format!("{id}: {}", definition.name), "  ");
+    let mut text = hanging("", &format!("{id}: {}", definition.name), 2);
     if !definition.description.is_empty() {
-        text.push_str(&wrapped(&format!("  {}", definition.description), "  "));
+        text.push_str(&block(&definition.description, 2));
     }
     text.push('\n');
     for (name, value) in facts.filter(|(_, value)| !value.is_empty()) {

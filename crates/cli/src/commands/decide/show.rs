@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 
 use legation_core::decision::{Action, DelegationDecision, Source, Subtask};
 use legation_core::task::Task;
-use legation_core::text::shown;
 
-/// Columns of the text.
-const WIDTH: usize = 80;
+use crate::page::{WIDTH, clipped, row};
+
 /// Columns of a bar that is full.
 const BAR: f64 = 20.0;
 /// Columns of a subtask's title.
@@ -51,7 +50,7 @@ fn verdict(task: &Task, decision: &DelegationDecision, text: &mut String) {
     );
     let _ = writeln!(text, "Pattern     {pattern}");
     for veto in &decision.vetoes {
-        push_wrapped(text, "Veto        ", &veto.reason);
+        text.push_str(&row("Veto        ", &veto.reason));
     }
     if decision.metadata.cached {
         let _ = writeln!(text, "Cached      answer of {}", decision.metadata.timestamp);
@@ -130,24 +129,12 @@ fn span(ms: u64) -> String {
 fn section<'a>(name: &str, lines: impl Iterator<Item = &'a str>, text: &mut String) {
     let _ = writeln!(text, "\n{name}");
     for line in lines {
-        push_wrapped(text, "  - ", line);
+        text.push_str(&row("  - ", line));
     }
 }
 
-/// Adds a line behind a lead, broken between words; what follows stands below its start.
-fn push_wrapped(text: &mut String, lead: &str, line: &str) {
-    let line = shown::wrap(line, WIDTH, lead.chars().count());
-    let _ = writeln!(text, "{lead}{}", line.trim_start());
-}
-
-/// Words of others on one line, with nothing in it that a terminal would obey.
+/// Words of others on one line.
 fn cut(text: &str, room: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    let text = shown::visible(&text);
-    if text.chars().count() <= room {
-        return text.into_owned();
-    }
-    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    clipped(&words.join(" "), room)
 }

@@ -47,7 +47,7 @@ pub(super) fn from_text(text: &str) -> Result<Task, CommandError> {
     checked(Task::from_text(text), "TEXT")
 }
 
-/// A task says at least something.
+/// A task says at least something, and nothing that cannot be meant.
 fn checked(task: Task, name: &str) -> Result<Task, CommandError> {
     if task.title.trim().is_empty() && task.description.trim().is_empty() {
         let error =
@@ -56,6 +56,10 @@ fn checked(task: Task, name: &str) -> Result<Task, CommandError> {
             error.hint("say what is to be done, for example: legation decide \"Fix the bug\"")
         );
     }
+    task.check().map_err(|unsound| {
+        let details = serde_json::json!({"file": name, "field": unsound.field});
+        CommandError::usage(format!("{name}: {unsound}")).hint(unsound.hint).details(details)
+    })?;
     Ok(task)
 }
 

@@ -1,6 +1,8 @@
 use expect_test::expect;
-use legation_core::agent::{Definition, Roster, Severity, Subagents, check_references};
-use legation_core::config::Config;
+use legation_core::agent::{
+    Definition, Roster, Severity, Subagents, check_configured, check_references,
+};
+use legation_core::config::{Config, Grant};
 use legation_core::ids::AgentId;
 
 use super::roster;
@@ -105,4 +107,30 @@ fn a_chain_of_twenty_thousand_agents_is_walked_to_its_end() {
 fn severities_are_shown_by_name() {
     let all = [Severity::Error, Severity::Warning, Severity::Note].map(Severity::as_str);
     assert_eq!(all, ["error", "warning", "note"]);
+}
+
+#[test]
+fn names_in_the_configuration_that_nobody_has_are_found() {
+    let mut config = Config::default();
+    config.agents.disabled =
+        ["builder", "bilder", "b*", "general-purpose"].map(str::to_owned).into();
+    let grant = |parent: &str, child: &str| Grant {
+        name: "wide".to_owned(),
+        parent: parent.to_owned(),
+        child: child.to_owned(),
+        tools: vec!["web".to_owned()],
+    };
+    config.agents.grants = vec![grant("builder", "tester"), grant("xyzzy", "tset")];
+    let lines = check_configured(&roster("builder:\ntester:", &config)).into_iter();
+    let lines: Vec<String> =
+        lines.map(|found| format!("{}\n  {}\n", found.message, found.hint)).collect();
+    expect![[r#"
+        `agents.disabled` names `bilder`, and there is no such agent
+          did you mean `builder`?
+        `agents.grants` names `xyzzy` as the parent of the grant `wide`, and there is no such agent
+          correct the name, or take it out
+        `agents.grants` names `tset` as the child of the grant `wide`, and there is no such agent
+          correct the name, or take it out
+    "#]]
+    .assert_eq(&lines.concat());
 }

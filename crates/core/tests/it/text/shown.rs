@@ -10,13 +10,17 @@ fn clipping_counts_characters_and_says_that_it_clipped() {
 }
 
 #[test]
-fn what_would_move_the_cursor_becomes_visible() {
+fn what_would_move_the_cursor_or_not_be_seen_becomes_visible() {
     let cases = [
         ("plain ü 日本", "plain ü 日本"),
         ("a\nb\tc", "a\\nb\\tc"),
         ("\u{1b}[2J", "\\u{1b}[2J"),
         ("a\u{202e}b\u{2066}c\u{200f}", "a\\u{202e}b\\u{2066}c\\u{200f}"),
         ("\u{9b}x\u{7f}", "\\u{9b}x\\u{7f}"),
+        ("pay\u{200b}load", "pay\\u{200b}load"),
+        ("a\u{200d}b\u{2060}c\u{feff}d", "a\\u{200d}b\\u{2060}c\\u{feff}d"),
+        ("so\u{ad}ft\u{61c}\u{2028}", "so\\u{ad}ft\\u{61c}\\u{2028}"),
+        ("tag\u{e0041}", "tag\\u{e0041}"),
     ];
     for (text, expected) in cases {
         assert_eq!(visible(text), expected);

@@ -16,9 +16,10 @@ pub(super) fn remember(root: &Path, own: &Path) -> Result<Moment, Error> {
     let walked = walk(root, &[], Locked::Leave).map_err(Error::files("reading", root))?;
     let files: Vec<(Vec<u8>, Entry)> =
         walked.files.into_iter().map(|found| (found.path, Entry::of(&found.metadata))).collect();
-    record::write(&own.join("manifest.json"), &files)?;
+    let manifest = own.join("manifest.json");
+    record::write(&manifest, &files)?;
     let index = Index { entries: files.into_iter().collect() };
-    settle(&own.join("clock"), index.newest())
+    settle(&manifest, &own.join("clock"), index.newest())
 }
 
 impl Plain {

@@ -18,7 +18,7 @@ impl Repository {
         let ours = own.join("index");
         let theirs = place.root.join(".git/index");
         index::copy(&ours, &theirs)?;
-        settle(&own.join("clock"), Index::read(&ours, self.user.hash_bytes)?.newest())
+        settle(&theirs, &own.join("clock"), Index::read(&ours, self.user.hash_bytes)?.newest())
     }
 
     /// Compares a workspace with its base. `None` if there is no folder any more.

@@ -19,6 +19,8 @@ pub(super) struct Staged {
     pub(super) head: Option<String>,
     /// An index that matches both the commit and the files.
     pub(super) index: PathBuf,
+    /// Files inside submodules, which the commit cannot hold.
+    foreign: Vec<Vec<u8>>,
 }
 
 impl Repository {
@@ -80,6 +82,7 @@ impl Repository {
         let made = self.folders.known(place)?;
         let place = &made.place;
         let staged = self.stage(&made, note)?;
+        self.keep_foreign(place, &staged.foreign)?;
         if staged.commit == place.base {
             self.folders.write_custody(&place.attempt, None)?;
             return Ok(None);
@@ -91,13 +94,31 @@ impl Repository {
         Ok(Some(kept))
     }
 
+    /// Keeps files that lie where another repository belongs, under a name of their own.
+    ///
+    /// They cannot be part of the work, whose commit holds a pointer at that place.
+    fn keep_foreign(&self, place: &Place, paths: &[Vec<u8>]) -> Result<(), Error> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let index = self.folders.own(&place.attempt).join("foreign");
+        let call = |name| self.on_place(name, place).env("GIT_INDEX_FILE", &index);
+        call("update-index").args(["--add", "-z", "--stdin"]).input(joined(paths)).run()?;
+        let tree = call("write-tree").line()?;
+        let message = format!("Files of {} inside submodules\n", place.attempt);
+        let commit = self.commit(&tree, &[&place.base], &message)?;
+        let name = format!("refs/legation/{}/foreign/{}", place.tree, place.attempt);
+        self.move_names(&format!("update {name} {commit}\n"))
+    }
+
     /// Makes one commit of everything that is not ignored, on top of the child's own.
     pub(super) fn stage(&self, made: &Made, note: &Note) -> Result<Staged, Error> {
         let place = &made.place;
         let folder = self.folders.own(&place.attempt);
         let index = folder.join("staged");
         let Some(mut changes) = self.changes(made)? else {
-            return Ok(Staged { commit: place.base.clone(), head: None, index });
+            let (commit, foreign) = (place.base.clone(), Vec::new());
+            return Ok(Staged { commit, head: None, index, foreign });
         };
         if changes.incomplete {
             let message = "a part of it could not be read, so it cannot be kept whole".into();
@@ -118,7 +139,7 @@ impl Repository {
             self.fill_index(place, &index, &changes)?;
             self.commit_index(place, &index, history.as_ref(), note)?
         };
-        Ok(Staged { commit, head, index })
+        Ok(Staged { commit, head, index, foreign: changes.foreign })
     }
 
     /// Leaves out new files that the project ignores.

@@ -15,7 +15,8 @@ const COPIED: &[&str] = &["info/exclude", "info/attributes", "shallow"];
 /// With a head it is checked out there, detached.
 pub(super) fn write(folder: &Path, user: &User, head: Option<&str>) -> Result<(), Error> {
     let head = head.unwrap_or("ref: refs/heads/none");
-    skeleton(folder, user, &format!("{head}\n"))
+    // Nobody reads a log of what only ever moves once.
+    skeleton(folder, user, &format!("{head}\n"), "false")
 }
 
 /// Makes a workspace's own repository: on a branch, at the base, borrowing objects.
@@ -25,7 +26,7 @@ pub(super) fn write_borrowing(
     branch: &str,
     base: &str,
 ) -> Result<(), Error> {
-    skeleton(folder, user, &format!("ref: refs/heads/{branch}\n"))?;
+    skeleton(folder, user, &format!("ref: refs/heads/{branch}\n"), "true")?;
     let mut borrowed = user.objects.as_os_str().to_owned();
     borrowed.push("\n");
     put(&folder.join("objects/info/alternates"), borrowed.as_encoded_bytes())?;
@@ -34,24 +35,28 @@ pub(super) fn write_borrowing(
     put(&folder.join("refs/heads").join(branch), format!("{base}\n").as_bytes())
 }
 
-fn skeleton(folder: &Path, user: &User, head: &str) -> Result<(), Error> {
-    for name in ["refs/heads", "objects", "info"] {
+fn skeleton(folder: &Path, user: &User, head: &str, logs: &str) -> Result<(), Error> {
+    for name in ["refs/heads", "objects"] {
         let name = folder.join(name);
         fs::create_dir_all(&name).map_err(Error::files("making", &name))?;
     }
-    put(&folder.join("config"), configuration(user).as_bytes())?;
+    put(&folder.join("config"), configuration(user, logs).as_bytes())?;
     for name in COPIED {
-        if let Ok(bytes) = fs::read(user.common_dir.join(name)) {
+        let bytes = fs::read(user.common_dir.join(name)).unwrap_or_default();
+        // Git puts a file of nothing but comments into every repository.
+        if bytes.split(|byte| *byte == b'\n').any(|line| !matches!(line.first(), None | Some(b'#')))
+        {
             put(&folder.join(name), &bytes)?;
         }
     }
     put(&folder.join("HEAD"), head.as_bytes())
 }
 
-fn configuration(user: &User) -> String {
+fn configuration(user: &User, logs: &str) -> String {
     let version = u8::from(user.hash_bytes != 20);
     let mut text = format!("[core]\n\trepositoryformatversion = {version}\n");
-    text.push_str("\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n");
+    text.push_str("\tfilemode = true\n\tbare = false\n");
+    text.push_str(&format!("\tlogallrefupdates = {logs}\n"));
     for (key, value) in &user.settings {
         if let Some(key) = key.strip_prefix("core.") {
             text.push_str(&format!("\t{key} = {}\n", quoted(value)));

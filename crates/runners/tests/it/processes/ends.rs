@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::stage::{NOBODY, Stage, alive, ended, eventually, pids, rest, state, words};
+use super::stage::{NOBODY, Stage, alive, ended, eventually, in_time, pids, rest, state, words};
 
 /// SIGKILL and SIGTERM.
 const KILL: i32 = 9;
@@ -107,6 +107,23 @@ async fn a_keeper_that_its_program_has_halted_still_hears_a_stop() {
     running.remote().stop();
     let ended = ended(&mut running).await;
     assert_eq!((ended.signal, ended.stopped), (Some(TERM), true));
+}
+
+#[tokio::test]
+async fn a_program_that_never_lets_its_keeper_go_on_is_ended_without_it() {
+    let mut stage = Stage::new();
+    stage.limits.grace_ms = 0;
+    let halt = "while [ ! -e go ]; do :; done; while :; do kill -STOP $PPID; done";
+    let mut running = stage.shell(&format!("trap '' TERM; echo $$; {halt}")).await;
+    let program = pids(&mut running, 1).await;
+    std::fs::write(stage.workspace().join("go"), "").unwrap();
+    let keeper = running.process.pid;
+    eventually(|| state(keeper) == Some('T')).await;
+    running.remote().stop();
+    // Whether the keeper came to its turn in between is a matter of luck.
+    let exit = in_time(running.wait()).await;
+    assert_eq!(alive(&program), NOBODY, "{exit:?}");
+    assert_eq!(alive(&[keeper]), NOBODY, "{exit:?}");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::fs;
 
 use expect_test::expect;
-use legation_runners::keep::{Ended, KEEPER_FILE, Supervision, cgroup};
+use legation_runners::keep::{Ended, Supervision, cgroup};
 use legation_runners::supervise::{Error, Keeper};
 
 use super::stage::{Stage, ended, rest};
@@ -35,9 +35,10 @@ async fn a_program_that_says_nothing_and_exits_is_no_problem() {
     let stage = Stage::new();
     let (output, ended) = stage.play("exit 0").await;
     assert_eq!((output.as_str(), ended.code), ("", Some(0)));
-    assert_eq!(fs::read(stage.dir().join("stdout")).unwrap(), b"");
-    assert_eq!(fs::read(stage.dir().join("stderr")).unwrap(), b"");
     assert_eq!(Ended::read(&stage.dir()), Some(ended));
+    let files = fs::read_dir(stage.dir()).unwrap();
+    let names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names, ["exit.json"]);
 }
 
 #[tokio::test]
@@ -76,11 +77,22 @@ async fn a_workspace_that_is_gone_is_named() {
 #[tokio::test]
 async fn an_attempt_is_kept_once() {
     let stage = Stage::new();
-    stage.play("echo first").await;
+    let mut running = stage.shell("echo first; while [ ! -e go ]; do :; done").await;
     let second = stage.try_run(&["/bin/sh", "-c", "echo second"]).await;
     assert!(matches!(second, Err(Error::GaveUp(_))), "{second:?}");
+    fs::write(stage.workspace().join("go"), "").unwrap();
+    ended(&mut running).await;
+    let third = stage.try_run(&["/bin/sh", "-c", "echo third"]).await;
+    assert!(matches!(third, Err(Error::GaveUp(_))), "{third:?}");
     assert_eq!(fs::read(stage.dir().join("stdout")).unwrap(), b"first\n");
-    assert!(stage.dir().join(KEEPER_FILE).exists());
+}
+
+#[tokio::test]
+async fn a_program_that_removes_its_attempts_files_is_still_reported() {
+    let stage = Stage::new();
+    let commands = format!("echo on; rm -f {}/*; exit 5", stage.dir().display());
+    let (output, ended) = stage.play(&commands).await;
+    assert_eq!((output.as_str(), ended.code), ("on\n", Some(5)));
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ fn a_lock_that_goes_away_is_waited_for() {
         let started = spaces.git_processes();
         let keeping = scope.spawn(|| keep(&spaces, &place));
         // Once the third command after this runs, somebody waits for the lock.
-        while spaces.git_processes() < started + 4 {
+        while spaces.git_processes() < started + 4 && !keeping.is_finished() {
             thread::yield_now();
         }
         fs::remove_file(&lock).unwrap();

@@ -1,9 +1,10 @@
 //! Results: conflicts, diffs, roll-backs, and what `apply` does to the user's files.
 
 use std::fs;
+use std::time::Duration;
 
 use expect_test::expect;
-use legation_runners::workspace::{Applied, Error, How, Merge, Spaces};
+use legation_runners::workspace::{Applied, Error, How, Merge, Options, Spaces};
 
 use super::project::{Project, begin, create, git, keep, merge, wanted, write};
 
@@ -219,7 +220,7 @@ fn apply_leaves_unrelated_changes_alone() {
 }
 
 #[test]
-fn apply_runs_no_hooks_and_waits_for_locks() {
+fn apply_runs_no_hooks() {
     let project = Project::new();
     let spaces = with_result(&project);
     let hook = project.dir().join(".git/hooks/post-merge");
@@ -228,6 +229,19 @@ fn apply_runs_no_hooks_and_waits_for_locks() {
     super::project::make_executable(&hook);
     spaces.apply("del-1", How::Auto).unwrap();
     assert!(!project.outside("ran").exists());
+}
+
+#[test]
+fn apply_names_a_lock_that_stays_and_changes_nothing() {
+    let project = Project::new();
+    drop(with_result(&project));
+    let lock = project.dir().join(".git/index.lock");
+    fs::write(&lock, "").unwrap();
+    let options = Options { patience: Duration::from_millis(20), ..Options::default() };
+    let refused = project.open_with(options).apply("del-1", How::Auto).unwrap_err();
+    assert!(matches!(&refused, Error::Locked { path } if *path == lock), "{refused}");
+    assert!(lock.exists());
+    assert_eq!(project.read("README.md"), "hello\n");
 }
 
 #[test]

@@ -1,0 +1,169 @@
+//! The verbs that only look, where there is nothing to see yet, and those that steer.
+
+use expect_test::expect;
+use legation_engine::protocol::{Reply, Wish};
+use serde_json::json;
+
+use crate::fake_engine::{FakeEngine, answer, say};
+use crate::session::Session;
+
+#[test]
+fn a_project_without_delegations_has_nothing_to_show_and_nothing_is_made() {
+    let session = Session::new();
+    let before = session.files();
+    expect![[r#"
+        No engine is running.
+        Nothing is under way.
+    "#]]
+    .assert_eq(&session.run(&["status"]));
+    expect![[r#"
+        {
+          "engine": {
+            "pid": null
+          },
+          "delegations": []
+        }
+    "#]]
+    .assert_eq(&session.run(&["--json", "status", "--all"]));
+    expect![[r#"
+        Nothing fits.
+    "#]]
+    .assert_eq(&session.run(&["history"]));
+    expect![[r#"
+        {
+          "delegations": [],
+          "pagination": {
+            "page": 1,
+            "total": 0
+          }
+        }
+    "#]]
+    .assert_eq(&session.run(&["--json", "history", "--limit", "3", "--since", "7d"]));
+    expect![[r#"
+        The task is small enough to be done directly.
+          complexity 25, parts 0
+    "#]]
+    .assert_eq(&session.run(&["hint", "Fix all of the distributed async database"]));
+    assert_eq!(session.files(), before);
+}
+
+#[test]
+fn a_delegation_that_is_not_there_is_a_failure_for_every_verb() {
+    let session = Session::new();
+    let before = session.files();
+    let verbs: &[&[&str]] = &[
+        &["status", "del-9"],
+        &["tree", "del-9"],
+        &["trace", "del-9"],
+        &["cost", "del-9"],
+        &["pause", "del-9"],
+        &["resume", "del-9", "--wait"],
+        &["cancel", "del-9"],
+        &["retry", "del-9", "a"],
+        &["skip", "del-9", "a"],
+        &["approve", "del-9"],
+        &["reject", "del-9", "a"],
+        &["diff", "del-9"],
+        &["apply", "del-9", "--yes"],
+    ];
+    for verb in verbs {
+        let seen = session.run(verb);
+        assert!(seen.starts_with("! ERROR: there is no delegation `del-9`\n"), "{verb:?} {seen}");
+        assert!(seen.ends_with("[exit 1]\n"), "{verb:?} {seen}");
+    }
+    assert_eq!(session.files(), before);
+    expect![[r#"
+        {
+          "error": {
+            "code": "CONFLICT",
+            "message": "there is no delegation `del-9`",
+            "hint": "nothing was delegated in this project yet",
+            "details": {
+              "missing": "delegation",
+              "id": "del-9"
+            }
+          }
+        }
+        [exit 1]
+    "#]]
+    .assert_eq(&session.run(&["--json", "status", "del-9"]));
+}
+
+#[test]
+fn history_takes_only_what_it_can_mean() {
+    let session = Session::new();
+    expect![[r#"
+        ! error: invalid value 'lost' for '--status <STATUS>': expected one of pending, running, paused, completed, partial, failed, blocked, cancelled, all
+        ! 
+        ! For more information, try '--help'.
+        [exit 2]
+    "#]].assert_eq(&session.run(&["history", "--status", "lost"]));
+    expect![[r#"
+        ! error: invalid value 'yesterday' for '--since <TIME>': `yesterday` is no time to begin from; write it like 2h, 7d, 2026-01-31 or 2026-01-31T09:30:00Z
+        ! 
+        ! For more information, try '--help'.
+        [exit 2]
+    "#]].assert_eq(&session.run(&["history", "--since", "yesterday"]));
+    expect![[r#"
+        ! error: invalid value '0' for '--limit <N>': 0 is not in 1..=10000
+        ! 
+        ! For more information, try '--help'.
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run(&["history", "--limit", "0"]));
+    expect![[r#"
+        Nothing fits.
+    "#]]
+    .assert_eq(&session.run(&["history", "--since", "2026-01-31T09:30:00Z"]));
+}
+
+/// What an attempt asks of its engine, and what it is told.
+#[test]
+fn steering_says_what_is_wanted_and_answers_with_how_it_stands() {
+    let mut session = Session::new();
+    let socket = session.root().join("own.sock");
+    session.set("LEGATION_SOCKET", socket.to_str().unwrap());
+    session.set("LEGATION_TOKEN", "del-1.exec-1.seal");
+    let verbs: &[&[&str]] = &[
+        &["pause", "del-1", "--now", "--reason", "lunch"],
+        &["resume", "del-1"],
+        &["cancel", "del-1", "--reason", "enough", "--rollback"],
+        &["cancel", "del-1", "a"],
+        &["retry", "del-1", "a", "--agent", "other", "--note", "mind the gap"],
+        &["skip", "del-1", "a", "--reason", "not needed"],
+        &["approve", "del-1"],
+        &["reject", "del-1", "a", "--reason", "no"],
+    ];
+    let done = say(Reply::Done(json!({"delegationId": "del-1", "status": "paused"})));
+    let engine = FakeEngine::start(&socket, vec![vec![done]; verbs.len()]);
+    let mut wishes = String::new();
+    for verb in verbs {
+        assert_eq!(session.run(verb), "del-1: paused\n");
+        let Wish::Steer(steer) = engine.heard().wish else { panic!("steering") };
+        wishes += &format!("{}\n", serde_json::to_string(&steer).unwrap());
+    }
+    expect![[r#"
+        {"delegation":"del-1","to":{"pause":{"now":true,"reason":"lunch"}},"wait":false}
+        {"delegation":"del-1","to":"resume","wait":false}
+        {"delegation":"del-1","to":{"cancel":{"subtask":null,"reason":"enough","rollback":true}},"wait":false}
+        {"delegation":"del-1","to":{"cancel":{"subtask":"a","reason":"","rollback":false}},"wait":false}
+        {"delegation":"del-1","to":{"retry":{"subtask":"a","agent":"other","note":"mind the gap"}},"wait":false}
+        {"delegation":"del-1","to":{"skip":{"subtask":"a","reason":"not needed"}},"wait":false}
+        {"delegation":"del-1","to":{"approve":{"subtask":null,"approved":true,"reason":""}},"wait":false}
+        {"delegation":"del-1","to":{"approve":{"subtask":"a","approved":false,"reason":"no"}},"wait":false}
+    "#]].assert_eq(&wishes);
+}
+
+#[test]
+fn whoever_waits_gets_the_end_and_its_exit_code() {
+    let mut session = Session::new();
+    let socket = session.root().join("own.sock");
+    session.set("LEGATION_SOCKET", socket.to_str().unwrap());
+    let done = say(Reply::Done(json!({"delegationId": "del-1", "status": "running"})));
+    let scripts = vec![vec![answer("completed")], vec![done, answer("partial")]];
+    let engine = FakeEngine::start(&socket, scripts);
+    assert!(session.run(&["--json", "resume", "del-1", "--wait"]).contains("\"completed\""));
+    assert!(matches!(engine.heard().wish, Wish::Steer(steer) if steer.wait));
+    let seen = session.run(&["retry", "del-1", "a", "--wait"]);
+    assert!(seen.ends_with("[exit 3]\n"), "{seen}");
+}

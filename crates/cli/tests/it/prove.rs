@@ -1,0 +1,8 @@
+//! What the engine promises, asked of the real program: real processes, real git, real
+//! signals.
+
+mod hostile;
+mod killed;
+mod restart;
+mod stage;
+mod stopped;

@@ -1,0 +1,142 @@
+//! Children that do their worst. Each ends as the rules say, and the engine stays up.
+
+use serde_json::Value;
+
+use super::stage::{Stage, wait_for};
+
+const ONCE: &str = "[recovery]\nmaxRetries = 0\n";
+
+/// Runs one agent on one task; answers with its subtask.
+fn run(stage: &Stage, agent: &str) -> Value {
+    let (_, view) = stage.json(&["delegate", "--agent", agent, "Do your worst"]);
+    assert!(stage.engine().is_some(), "the engine is gone after {agent}");
+    view["subtasks"][0].clone()
+}
+
+fn status(subtask: &Value) -> &str {
+    subtask["status"].as_str().unwrap_or("nothing")
+}
+
+#[test]
+fn a_child_that_ignores_sigterm_and_forks_daemons_is_stopped_with_all_of_them() {
+    let stage = Stage::new(ONCE);
+    let script = "trap '' TERM; setsid sleep 600 & (setsid nohup sleep 601 >/dev/null 2>&1 &)\n\
+                  echo half > half.txt; sleep 602";
+    stage.hasty("slow", "1s", script);
+    let subtask = run(&stage, "slow");
+    assert_eq!(status(&subtask), "partial");
+    assert_eq!(subtask["return"]["errors"][0]["type"], "timeout");
+    assert!(subtask["receipt"]["filesChanged"].to_string().contains("half.txt"), "{subtask}");
+    wait_for("every process to end", || stage.processes().is_empty().then_some(()));
+}
+
+#[test]
+fn output_without_end_costs_no_more_than_its_limit_and_the_return_behind_it_counts() {
+    let stage = Stage::new(ONCE);
+    let flood = "head -c 60000000 /dev/zero | tr '\\0' 'x'\necho\n\
+                 head -c 100000000 /dev/zero | tr '\\0' 'y' >&2\n\
+                 printf '{\"status\":\"completed\",\"summary\":\"after the flood\",\"artifacts\":[],\
+                 \"errors\":[],\"metadata\":{\"session_id\":\"%s\",\"agent_type\":\"flood\",\
+                 \"delegation_depth\":1,\"delegation_path\":[]}}' $LEGATION_SESSION_ID";
+    stage.agent("flood", "", flood);
+    let subtask = run(&stage, "flood");
+    assert_eq!(subtask["return"]["summary"], "after the flood", "{subtask}");
+    let kept = stage.shell("du -sb ~/.local/state/legation/*/attempts | cut -f1");
+    let kept: u64 = String::from_utf8_lossy(&kept.stdout).trim().parse().unwrap();
+    assert!(kept < 40_000_000, "{kept} bytes are kept");
+}
+
+#[test]
+fn garbage_silence_and_an_exit_code_are_no_returns() {
+    let stage = Stage::new(ONCE);
+    stage.agent(
+        "garbage",
+        "",
+        "echo '{\"status\": \"completed\", oops'; head -c 4096 /dev/urandom",
+    );
+    stage.agent("silent", "", "exit 0");
+    stage.agent("code", "", "exit 7");
+    for (agent, code) in [("garbage", 0), ("silent", 0), ("code", 7)] {
+        let subtask = run(&stage, agent);
+        assert_eq!(status(&subtask), "failed", "{agent}: {subtask}");
+        assert_eq!(subtask["receipt"]["exitCode"], code, "{agent}");
+    }
+}
+
+#[test]
+fn what_a_child_says_of_its_place_in_the_tree_is_not_believed() {
+    let stage = Stage::new(ONCE);
+    let claim = |session: &str| {
+        format!(
+            "echo '{{\"status\":\"completed\",\"summary\":\"trust me\",\"artifacts\":[],\"errors\":[],\
+             \"metadata\":{{\"session_id\":\"{session}\",\"agent_type\":\"king\",\
+             \"delegation_depth\":0,\"delegation_path\":[\"king\"]}}}}'"
+        )
+    };
+    stage.agent("other", "", &claim("sess_1_aaaaaa"));
+    let subtask = run(&stage, "other");
+    assert_eq!(status(&subtask), "failed");
+    assert!(subtask.to_string().contains("VALIDATION_FAILED"), "{subtask}");
+    stage.agent("king", "", &claim("'$LEGATION_SESSION_ID'"));
+    let metadata = run(&stage, "king")["return"]["metadata"].clone();
+    assert_eq!(
+        (&metadata["delegation_depth"], &metadata["agent_type"]),
+        (&1.into(), &"king".into())
+    );
+    assert_eq!(metadata["delegation_path"].to_string(), "[\"user\",\"king\"]");
+}
+
+#[test]
+fn a_child_may_delete_its_workspace_and_hurts_only_itself() {
+    let stage = Stage::new(ONCE);
+    stage.agent("vandal", "", "cd /; rm -rf \"$LEGATION_WORKSPACE\"; exit 3");
+    stage.agent(
+        "tidy",
+        "",
+        "rm -rf .git; echo new > new.txt; cd /\nlegation submit --status completed --summary ok",
+    );
+    assert_eq!(status(&run(&stage, "vandal")), "failed");
+    let subtask = run(&stage, "tidy");
+    assert_eq!(status(&subtask), "completed", "{subtask}");
+    assert!(subtask["receipt"]["filesChanged"].to_string().contains("new.txt"), "{subtask}");
+    assert!(stage.shell("git fsck --full && git status --porcelain").status.success());
+}
+
+#[test]
+fn a_child_that_delegates_in_a_loop_meets_its_bounds() {
+    let stage = Stage::new("[limits]\nmaxDelegationsPerTask = 4\n[recovery]\nmaxRetries = 0\n");
+    let loops = "n=0; while [ $n -lt 12 ]; do n=$((n+1))\n\
+                 legation delegate --json --detach --agent leaf \"part $n\" > $OUT/said-$n.json\n\
+                 echo $? >> $OUT/codes; done\n\
+                 legation submit --status completed --summary tried";
+    stage.agent("looper", "subagents:\n  allow: ['*']\n", loops);
+    stage.agent(
+        "leaf",
+        "",
+        "echo x >> $OUT/leaves\nlegation submit --status completed --summary leaf",
+    );
+    run(&stage, "looper");
+    let codes: Vec<String> = stage.told("codes").lines().map(str::to_owned).collect();
+    assert_eq!(codes.iter().filter(|code| *code == "0").count(), 4, "{codes:?}");
+    assert_eq!(codes.iter().filter(|code| *code == "6").count(), 8, "{codes:?}");
+    let last = stage.told("said-12.json");
+    assert!(last.contains("TOO_MANY_DELEGATIONS"), "{last}");
+    assert!(stage.told("leaves").lines().count() <= 4);
+}
+
+#[test]
+fn a_child_that_is_found_out_of_its_tree_is_no_root() {
+    let stage = Stage::new(ONCE);
+    let sneak = format!(
+        "cd '{}'\nenv -u LEGATION_TOKEN -u LEGATION_SOCKET setsid -w legation delegate --json \
+         --agent leaf go > $OUT/said.json 2>&1; echo $? > $OUT/code\n\
+         legation submit --status completed --summary tried",
+        stage.project().display()
+    );
+    stage.agent("sneak", "", &sneak);
+    stage.agent("leaf", "", "touch $OUT/ran\nlegation submit --status completed --summary leaf");
+    run(&stage, "sneak");
+    assert_eq!(stage.told("code").trim(), "6", "{}", stage.told("said.json"));
+    assert!(stage.told("said.json").contains("PERMISSION_DENIED"));
+    assert!(!stage.out("ran").exists());
+}

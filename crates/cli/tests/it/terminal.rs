@@ -1,0 +1,172 @@
+//! What is drawn on a terminal of 60 columns and 8 rows.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::process::Command;
+
+use expect_test::expect;
+use legation_core::config::Pattern;
+use legation_engine::news::{Run, What};
+use legation_engine::protocol::{Reply, Told};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::fake_engine::{FakeEngine, Step, answer, news, run, say};
+use crate::session::Session;
+
+const COLUMNS: u16 = 60;
+const ROWS: u16 = 8;
+
+/// Runs a command with a terminal for its stdout; answers with all that was written to it.
+fn on_terminal(command: &mut Command) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let size = Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+    let terminal = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    tcsetwinsize(&terminal, size).unwrap();
+    let mut child = command.stdout(terminal.try_clone().unwrap()).spawn().unwrap();
+    // The command holds it too; `Command` itself does until it is given another.
+    command.stdout(std::process::Stdio::null());
+    drop(terminal);
+    let mut bytes = Vec::new();
+    // Reading from a terminal that nobody holds any more is an error, not an end.
+    let _ = File::from(master).read_to_end(&mut bytes);
+    child.wait().unwrap();
+    String::from_utf8(bytes).unwrap().replace('\r', "")
+}
+
+/// What can be seen after each time something was written: rows of text, cursor moves obeyed.
+fn screens(text: &str) -> Vec<String> {
+    let mut rows: Vec<String> = vec![String::new()];
+    let mut at = 0;
+    let mut seen = Vec::new();
+    let mut rest = text;
+    while let Some(symbol) = rest.chars().next() {
+        rest = rest.split_at(symbol.len_utf8()).1;
+        if symbol == '\n' {
+            at += 1;
+            rows.resize(rows.len().max(at + 1), String::new());
+        } else if symbol == '\u{1b}' {
+            let end = rest.find(|c: char| c.is_ascii_alphabetic()).unwrap();
+            let (order, behind) = rest.split_at(end + 1);
+            rest = behind;
+            match order {
+                "[2K" => rows[at].clear(),
+                "[J" => {
+                    rows.truncate(at + 1);
+                    rows[at].clear();
+                    seen.push(rows.join("\n"));
+                }
+                "[?7l" | "[?7h" => {}
+                up if up.ends_with('A') => {
+                    at -= up.trim_matches(['[', 'A']).parse::<usize>().unwrap();
+                }
+                colour => assert!(colour.ends_with('m'), "{order:?}"),
+            }
+        } else {
+            rows[at].push(symbol);
+        }
+    }
+    seen.push(rows.join("\n"));
+    seen
+}
+
+fn told(id: &str) -> Told {
+    Told {
+        subtask: id.into(),
+        title: format!("the part {id} of the work"),
+        agent: "linter".into(),
+        reason: "named".to_owned(),
+    }
+}
+
+fn part(id: &str) -> Run {
+    let attempt = format!("exec-{id}");
+    Run { subtask: id.into(), attempt: attempt.as_str().into(), ..run() }
+}
+
+/// A conversation about a delegation with these parts.
+fn script(parts: &[&str]) -> Vec<Step> {
+    let chosen = parts.iter().map(|id| told(id)).collect();
+    let accepted = Reply::Accepted {
+        delegation: "del-1".into(),
+        again: false,
+        pattern: Pattern::Parallel,
+        chosen,
+    };
+    let progress = What::Progress {
+        run: part("b"),
+        current: 1,
+        total: 2,
+        last_action: "reading a very long file with a very long name".to_owned(),
+    };
+    vec![
+        say(accepted),
+        news(What::Started(part("a"))),
+        news(What::Started(part("b"))),
+        news(What::SubtaskEnded { subtask: "a".into(), status: "completed".to_owned() }),
+        news(progress),
+        answer("completed"),
+    ]
+}
+
+fn drawn(parts: &[&str]) -> (Vec<String>, String) {
+    let session = Session::new();
+    let _engine = FakeEngine::start(&session.paths().socket, vec![script(parts)]);
+    let mut command = session.command(&session.dir(), &["delegate", "Look after it"]);
+    let text = on_terminal(command.env("TERM", "xterm"));
+    (screens(&text), text)
+}
+
+#[test]
+fn a_tree_is_drawn_in_place_and_the_last_one_stays() {
+    let (screens, text) = drawn(&["a", "b", "c"]);
+    let tree = screens.iter().rfind(|screen| screen.contains("[#####.....]")).unwrap();
+    let tree = tree.split('\n').filter(|row| row.contains("─ ") || row.contains(" of "));
+    let tree: Vec<&str> = tree.collect();
+    assert_eq!(tree.len(), 4, "{tree:?}");
+    for (row, start) in tree.iter().zip([
+        "running    [###.......] 1 of 3",
+        "completed  ├─ a",
+        "running    ├─ b",
+        "queued     └─ c",
+    ]) {
+        assert!(row.starts_with(start) && row.chars().count() <= usize::from(COLUMNS), "{row:?}");
+    }
+    expect![[r#"
+        Look after it
+        del-1 · completed · parallel · 1 of 1 · 1.6s · 1,200 tokens · $0.02
+        └─ completed  a lint · linter · 1.5s · 1,200 tokens · $0.02 · attempt 2
+             Found \u{1b}[31mnothing.
+        Result: All is well.
+          a.txt  report
+        Next: legation diff del-1, then legation apply del-1
+    "#]]
+    .assert_eq(screens.last().unwrap());
+    assert!(!text.contains("\u{1b}[3"), "no colour where none is wanted");
+}
+
+#[test]
+fn a_tree_that_is_higher_than_the_screen_is_cut_and_not_scrolled() {
+    let parts = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    let (screens, text) = drawn(&parts);
+    let most =
+        text.split("\u{1b}[").filter_map(|order| order.split_once('A')?.0.parse::<u16>().ok());
+    assert_eq!(most.max(), Some(ROWS - 1));
+    assert!(screens.iter().any(|screen| screen.contains("… 4 more")), "{screens:?}");
+}
+
+#[test]
+fn a_dumb_terminal_gets_lines() {
+    let session = Session::new();
+    let _engine = FakeEngine::start(
+        &session.paths().socket,
+        vec![vec![news(What::Resumed), answer("completed")]],
+    );
+    let mut command = session.command(&session.dir(), &["delegate", "Look after it"]);
+    let text = on_terminal(command.env("TERM", "dumb"));
+    assert!(text.starts_with("2026-01-02T03:04:05Z del-1 resumed\n"), "{text:?}");
+    assert!(!text.contains('\u{1b}'));
+}
