@@ -11,8 +11,9 @@ use crate::error::Error;
 
 /// How many prepared statements a connection keeps; there are about thirty.
 const STATEMENTS: usize = 64;
-/// After how many pages the log of SQLite flows back into the file: 16 MiB.
-const CHECKPOINT_PAGES: i64 = 4096;
+/// After how many pages the log of SQLite flows back into the file: 32 MiB. Most pages
+/// are written many times until then, and flow back once.
+const CHECKPOINT_PAGES: i64 = 8192;
 /// To what size that log is cut back.
 const LOG_BYTES: i64 = 64 * 1024 * 1024;
 /// How many KiB of pages the writer keeps in memory; negative means KiB to SQLite.
