@@ -70,10 +70,19 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
             self.shared.note_busy(&self.desk.tree, self.desk.is_busy());
             if self.desk.is_done() && self.shared.retire(&self.desk.tree, &self.mailbox, &self.mail)
             {
+                self.forget().await;
                 return;
             }
         }
         self.shared.gone(&self.desk.tree, &self.mailbox);
+    }
+
+    /// Forgets a tree that has ended and been told, where that is wanted.
+    async fn forget(&self) {
+        if self.shared.forgets() && self.desk.is_told && self.desk.state.is_over() {
+            // What could not be forgotten now goes when its time is up.
+            let _ = self.shared.journal.forget(self.desk.tree.as_str()).await;
+        }
     }
 
     /// The letters to be decided next; nothing once there will be no more.
@@ -115,12 +124,13 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
         let due = timer.as_mut().map(|(_, timer)| timer);
         tokio::select! {
             biased;
-            mail = self.mail.recv() => mail.map_or(Woken::Gone, |mail| Woken::Mail(Box::new(mail))),
-            () = bell.rung() => Woken::Slot,
+            // A steady flow of mail must not keep a deadline from being noticed.
             () = some(due) => {
                 *timer = None;
                 Woken::Time
             }
+            mail = self.mail.recv() => mail.map_or(Woken::Gone, |mail| Woken::Mail(Box::new(mail))),
+            () = bell.rung() => Woken::Slot,
             () = some(patience.as_mut()) => Woken::Impatient,
         }
     }

@@ -57,6 +57,8 @@ pub(crate) struct Desk<W> {
     /// What has to be looked for after the engine came back.
     lost_sight: Vec<Act>,
     /// Made when the first one listens: it takes more memory than a small tree.
+    /// Whether somebody has heard the answer of the whole tree.
+    pub(crate) is_told: bool,
     news: Option<broadcast::Sender<Arc<News>>>,
     awaited: Vec<(DelegationId, oneshot::Sender<Option<Answer>>)>,
 }
@@ -124,6 +126,7 @@ impl<W: World> Desk<W> {
             promised: BTreeSet::new(),
             brought: BTreeMap::new(),
             lost_sight: Vec::new(),
+            is_told: false,
             news: None,
             awaited: Vec::new(),
         }
@@ -266,7 +269,10 @@ impl<W: World> Desk<W> {
         let waiting = std::mem::take(&mut self.awaited);
         for (delegation, reply) in waiting {
             match self.answer(&delegation, now) {
-                Some(answer) => drop(reply.send(Some(answer))),
+                Some(answer) => {
+                    let heard = reply.send(Some(answer)).is_ok();
+                    self.is_told |= heard && delegation == self.tree;
+                }
                 None if self.state.find(&delegation).is_none() => drop(reply.send(None)),
                 None if reply.is_closed() => {}
                 None => self.awaited.push((delegation, reply)),

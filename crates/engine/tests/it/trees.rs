@@ -6,6 +6,7 @@ use legation_core::tree::Command;
 use legation_core::tree::command::Cancel;
 use legation_core::tree::plan::{Plan, PlanSubtask};
 use legation_engine::{Answer, Follow};
+use legation_store::Journal as _;
 use serde_json::Value;
 
 use crate::scripted::{engine, planned};
@@ -129,4 +130,16 @@ async fn a_wide_fan_starts_in_steps_and_runs_each_part_once() {
     assert_eq!(answer.status, "completed");
     assert_eq!(answer.view.progress.completed, PARTS);
     assert_eq!(world.started.load(std::sync::atomic::Ordering::SeqCst), PARTS);
+}
+
+#[tokio::test]
+async fn without_a_history_a_tree_goes_once_it_was_told_and_not_before() {
+    let (engine, _) = engine(20);
+    engine.keep_history(false);
+    let delegate = planned(&call("Make it"), engine.new_id(), &Config::default());
+    let id = engine.delegate(delegate, None, Follow::Nothing).await.unwrap().id;
+    assert_eq!(engine.answer(&id, &id).await.unwrap().status, "completed");
+    while engine.journal().delegation(id.as_str()).await.unwrap().is_some() {
+        tokio::task::yield_now().await;
+    }
 }
