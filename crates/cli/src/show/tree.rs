@@ -6,7 +6,7 @@ use legation_core::text::shown;
 use serde_json::Value;
 
 use super::figures::{bar, between, cost, list, short, text, time, tokens};
-use crate::page::{WIDTH, clipped, wrapped};
+use crate::page::{WIDTH, clipped, tame, wrapped};
 
 /// Lines of what a subtask said that are told.
 const MAX_LINES: usize = 8;
@@ -56,12 +56,19 @@ fn next_steps(view: &Value) -> String {
         let receipt = subtask.get("receipt").unwrap_or(&Value::Null);
         !list(receipt, "filesChanged").is_empty()
     };
-    let has_files = list(view, "subtasks").iter().any(changed);
-    match text(view, "status") {
-        "completed" | "partial" if has_files => {
+    let is_merged = |subtask: &Value| text(subtask, "status") == "completed";
+    let with_files = || list(view, "subtasks").iter().filter(|subtask| changed(subtask));
+    // Only completed work is part of the result; the rest is kept under its subtask.
+    let left = with_files().find(|subtask| !is_merged(subtask));
+    match (text(view, "status"), left) {
+        ("completed" | "partial", _) if with_files().any(is_merged) => {
             format!("Next: legation diff {id}, then legation apply {id}\n")
         }
-        "partial" | "failed" | "blocked" => {
+        ("partial" | "failed" | "blocked", Some(subtask)) => {
+            let subtask = tame(text(subtask, "id"));
+            format!("Next: legation diff {id} {subtask}, then legation retry or skip\n")
+        }
+        ("partial" | "failed" | "blocked", None) => {
             format!("Next: legation status {id}, then legation retry or skip\n")
         }
         _ => String::new(),

@@ -439,6 +439,7 @@ fn what_is_said_on_the_command_line_reaches_the_engine() {
         {
           "delegate": {
             "task": "Fix it",
+            "entry": null,
             "plan": null,
             "pattern": "parallel_streaming",
             "agents": [
@@ -455,7 +456,8 @@ fn what_is_said_on_the_command_line_reaches_the_engine() {
             "context": "full",
             "includeDirty": true,
             "idempotencyKey": "k",
-            "detach": false
+            "detach": false,
+            "yes": true
           }
         }
     "#]]
@@ -516,7 +518,7 @@ fn an_engine_that_dies_is_looked_for_and_the_same_delegation_waited_for() {
              Found \u{1b}[31mnothing.
         Result: All is well.
           a.txt  report
-        Next: legation diff del-1, then legation apply del-1
+        Next: legation diff del-1 a, then legation retry or skip
         ! the engine has gone; looking for it again
         [exit 3]
     "#]]

@@ -3,11 +3,15 @@
 //!
 //! In a block marked `console` or `sh`, a line that opens with `$ ` is typed and
 //! the lines below it are what is seen; a line `...` stands for any number of
-//! lines, and no lines at all for anything. A command ends with ` # exit N` where
-//! it is not meant to succeed. Only `legation` is run. A block marked with
-//! `file=NAME` is put into the project before what follows it in the document, and
-//! the examples of the repository are there from the start.
+//! lines, `…` in a line for any text, and no lines at all for anything. A command
+//! ends with ` # exit N` where it is not meant to succeed. Only `legation` is run.
+//! A block marked with `file=NAME` is put into the project before what follows it in
+//! the document, and the examples of the repository are there from the start.
+//!
+//! Ids of delegations differ each time. One that a document shows stands for the one
+//! that was really seen in its place, from then on, also where it is typed.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -62,15 +66,57 @@ fn typed(block: &[(usize, &str)]) -> Vec<Piece> {
     pieces
 }
 
-/// Whether what was seen is what was expected, `...` standing for any lines.
-fn fits(expected: &[String], seen: &[&str]) -> bool {
+/// Ids as a document shows them, and what they really were.
+type Ids = BTreeMap<String, String>;
+
+/// Letters and digits of a delegation's id.
+const ID_CHARS: usize = 12;
+
+/// The id that a text begins with, if it does, and the rest.
+fn split_id(text: &str) -> Option<(&str, &str)> {
+    let end = "del-".len() + ID_CHARS;
+    let (id, rest) = text.strip_prefix("del-").and_then(|_| text.split_at_checked(end))?;
+    let is_id = id.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric());
+    is_id.then_some((id, rest))
+}
+
+/// A typed command with the ids that were really seen.
+fn translated(command: &str, ids: &Ids) -> String {
+    let start = command.to_owned();
+    ids.iter().fold(start, |command, (told, real)| command.replace(told, real))
+}
+
+/// Whether a line is what was expected, `…` standing for any text; the ids after it.
+fn fits_line(expected: &str, seen: &str, ids: &Ids) -> Option<Ids> {
+    if let Some(rest) = expected.strip_prefix('…') {
+        let mut ends = seen.char_indices().map(|(at, _)| at).chain([seen.len()]);
+        return ends.find_map(|at| fits_line(rest, seen.get(at..)?, ids));
+    }
+    if let (Some((told, rest)), Some((real, more))) = (split_id(expected), split_id(seen)) {
+        let mut ids = ids.clone();
+        let known = ids.entry(told.to_owned()).or_insert_with(|| real.to_owned());
+        return if known == real { fits_line(rest, more, &ids) } else { None };
+    }
+    match (expected.chars().next(), seen.chars().next()) {
+        (None, None) => Some(ids.clone()),
+        (Some(told), Some(real)) if told == real => {
+            fits_line(expected.get(told.len_utf8()..)?, seen.get(real.len_utf8()..)?, ids)
+        }
+        (Some(_) | None, _) => None,
+    }
+}
+
+/// Whether what was seen is what was expected, `...` standing for any lines; the ids
+/// after it.
+fn fits(expected: &[String], seen: &[&str], ids: &Ids) -> Option<Ids> {
     match expected.split_first() {
-        None => seen.is_empty(),
+        None => seen.is_empty().then(|| ids.clone()),
         Some((first, rest)) if first.trim() == "..." => {
-            (0..=seen.len()).any(|skipped| fits(rest, &seen[skipped..]))
+            (0..=seen.len()).find_map(|skipped| fits(rest, &seen[skipped..], ids))
         }
         Some((first, rest)) => {
-            seen.split_first().is_some_and(|(line, more)| line == first && fits(rest, more))
+            let (line, more) = seen.split_first()?;
+            fits(rest, more, &fits_line(first, line, ids)?)
         }
     }
 }
@@ -89,15 +135,21 @@ fn read_aloud(text: &str) -> String {
         session.write(name, std::fs::read(&file).unwrap());
     }
     let mut complaints = String::new();
+    let mut ids = Ids::new();
     for piece in pieces(text) {
         match piece {
             Piece::File { name, text } => session.write(name, text),
             Piece::Typed { line, command, exit, seen } if command.starts_with("legation") => {
-                let (code, got) = type_in(&session, &command);
+                let (code, got) = type_in(&session, &translated(&command, &ids));
                 let got: Vec<&str> = got.lines().collect();
-                if code != exit || !seen.is_empty() && !fits(&seen, &got) {
-                    let got = got.join("\n  ");
-                    complaints += &format!("line {line}: {command}\n  {got}\n  [exit {code}]\n");
+                let fit = if seen.is_empty() { Some(ids.clone()) } else { fits(&seen, &got, &ids) };
+                match fit.filter(|_| code == exit) {
+                    Some(more) => ids = more,
+                    None => {
+                        let got = got.join("\n  ");
+                        complaints +=
+                            &format!("line {line}: {command}\n  {got}\n  [exit {code}]\n");
+                    }
                 }
             }
             Piece::Typed { .. } => {}
@@ -117,7 +169,8 @@ fn type_in(session: &Session, line: &str) -> (i32, String) {
         .current_dir(session.dir())
         .env_clear()
         .env("PATH", path)
-        .env("HOME", session.dir().parent().unwrap().join("home"))
+        .env("HOME", session.root().join("home"))
+        .env("XDG_RUNTIME_DIR", session.root().join("run"))
         .env("NO_COLOR", "1")
         .output()
         .unwrap();
@@ -248,6 +301,32 @@ fn dots_stand_for_any_lines() {
     ];
     for (expected, seen, answer) in cases {
         let words: Vec<String> = expected.split(' ').map(str::to_owned).collect();
-        assert_eq!(fits(&words, &seen.split(' ').collect::<Vec<_>>()), answer, "{expected}");
+        let seen: Vec<&str> = seen.split(' ').collect();
+        assert_eq!(fits(&words, &seen, &Ids::new()).is_some(), answer, "{expected}");
     }
+}
+
+#[test]
+fn dots_in_a_line_stand_for_any_text() {
+    let cases = [
+        ("took …", "took 12ms", true),
+        ("… · done", "a · b · done", true),
+        ("a…c…e", "abcde", true),
+        ("a…c", "abcd", false),
+        ("…", "", true),
+    ];
+    for (expected, seen, answer) in cases {
+        assert_eq!(fits_line(expected, seen, &Ids::new()).is_some(), answer, "{expected}");
+    }
+}
+
+#[test]
+fn an_id_stands_for_the_one_that_was_seen_in_its_place() {
+    let told = ["del-aaaaaaaaaaaa is here".to_owned(), "… del-aaaaaaaaaaaa".to_owned()];
+    let seen = ["del-123456789xyz is here", "and del-123456789xyz"];
+    let ids = fits(&told, &seen, &Ids::new()).unwrap();
+    assert_eq!(translated("status del-aaaaaaaaaaaa", &ids), "status del-123456789xyz");
+    let another = ["del-123456789xyz is here", "and del-000000000000"];
+    assert_eq!(fits(&told, &another, &Ids::new()), None);
+    assert_eq!(fits_line("del-7", "del-8", &Ids::new()), None);
 }
