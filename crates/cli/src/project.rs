@@ -1,5 +1,6 @@
 //! Which folder is the project.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use legation_core::config::{Effective, Layer};
@@ -25,7 +26,7 @@ impl Project {
     pub(crate) fn find(cwd: &Path, home: Option<&Path>) -> Self {
         let is_project = |dir: &&Path| {
             let everybodys = home.is_some_and(|home| home == *dir) && *dir != cwd;
-            dir.join(".legation").is_dir() && !everybodys
+            is_ours(&dir.join(".legation")) && !everybodys
         };
         let marked = cwd.ancestors().find(is_project);
         let dir = marked.or_else(|| cwd.ancestors().find(|dir| dir.join(".git").exists()));
@@ -66,6 +67,13 @@ impl Project {
         let inside = path.strip_prefix(&self.dir).unwrap_or(path);
         inside.to_string_lossy().into_owned()
     }
+}
+
+/// Whether a folder is there and belongs to this user. What somebody else has put in a
+/// folder that all share, such as the one for temporary files, names no agents for us.
+fn is_ours(folder: &Path) -> bool {
+    let uid = rustix::process::geteuid().as_raw();
+    folder.metadata().is_ok_and(|facts| facts.is_dir() && [uid, 0].contains(&facts.uid()))
 }
 
 /// The user's home.

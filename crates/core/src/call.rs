@@ -17,7 +17,7 @@ use crate::config::{Config, Pattern};
 use crate::decision;
 use crate::ids::{AgentId, DelegationId};
 use crate::money::Usd;
-use crate::task::Task;
+use crate::task::{Task, TaskConfig};
 use crate::tree::command::{CallLimits, Caller, Delegate};
 use crate::tree::event::Settings;
 use crate::tree::plan::{Aggregate, Plan};
@@ -36,6 +36,8 @@ pub const MAX_TASK_CHARS: usize = 100_000;
 pub struct Call {
     /// The task, in words.
     pub task: String,
+    /// The task, where it is an entry of the user's list; its words are then its own.
+    pub entry: Option<Box<Task>>,
     /// The subtasks, where the caller has planned them.
     pub plan: Option<Plan>,
     /// How the subtasks are run.
@@ -64,6 +66,8 @@ pub struct Call {
     pub idempotency_key: Option<String>,
     /// Whether the caller goes on without waiting.
     pub detach: bool,
+    /// Whether a root's call is also its yes to what would be asked.
+    pub yes: bool,
 }
 
 /// The rules and the agents of the place where it is asked.
@@ -93,6 +97,24 @@ pub struct Planned {
     pub chosen: Vec<Chosen>,
 }
 
+/// A task with its words, and what it says about delegating it.
+struct Told {
+    task: Task,
+    text: String,
+    own: TaskConfig,
+}
+
+impl Told {
+    fn by(call: &Call) -> Self {
+        let Some(entry) = call.entry.as_deref() else {
+            let text = call.task.trim().to_owned();
+            return Self { task: Task::from_text(&text), text, own: TaskConfig::default() };
+        };
+        let own = entry.delegation_config.clone().unwrap_or_default();
+        Self { text: entry.in_words(), task: entry.clone(), own }
+    }
+}
+
 /// Turns a call into the command that asks the tree for it.
 pub fn plan(
     call: &Call,
@@ -100,34 +122,25 @@ pub fn plan(
     asker: &Asker,
     id: DelegationId,
 ) -> Result<Planned, Refusal> {
-    let task = Task::from_text(&call.task);
-    check(call, &task)?;
-    let parts = parts::parts(call, &task, house.config)?;
-    let (subtasks, chosen) = targets::targets(call, &parts, house, asker)?;
+    let told = Told::by(call);
+    check(call, &told)?;
+    let parts = parts::parts(call, &told, house.config)?;
+    let (subtasks, chosen) = targets::targets(call, &told.own, (&parts, house, asker));
+    let planned = call.plan.as_ref();
     let judge = house.config.agents.judge.as_deref();
-    let limits = CallLimits {
-        max_depth: call.depth,
-        width: call.width,
-        tokens: call.budget,
-        cost: call.max_cost,
-        timeout_ms: call.timeout_ms,
-    };
     let delegate = Delegate {
         id,
         caller: asker.caller.clone(),
-        settings: settings(house.config),
-        task_id: decision::task_id(&task),
-        title: task.title.clone(),
-        task: call.task.trim().to_owned(),
+        settings: settings(house.config, &told.own),
+        task_id: decision::task_id(&told.task),
+        title: told.task.title.clone(),
+        task: told.text.clone(),
         pattern: parts.pattern,
-        rounds: call.rounds.or(call.plan.as_ref().and_then(|plan| plan.rounds)),
-        aggregate: call
-            .aggregate
-            .or(call.plan.as_ref().and_then(|plan| plan.aggregate))
-            .unwrap_or_default(),
+        rounds: call.rounds.or(planned.and_then(|plan| plan.rounds)),
+        aggregate: call.aggregate.or(planned.and_then(|plan| plan.aggregate)).unwrap_or_default(),
         judge: judge.map(|agent| candidate(AgentId::new(agent), house.roster, &asker.path)),
         subtasks,
-        call: limits,
+        call: limits(call, &told.own),
         include_dirty: call.include_dirty,
         waits: !call.detach,
         idempotency_key: call.idempotency_key.clone(),
@@ -135,21 +148,40 @@ pub fn plan(
     Ok(Planned { delegate, chosen })
 }
 
-/// The bounds and habits that a configuration gives a new tree.
-pub fn settings(config: &Config) -> Settings {
+/// What a call allows; the task's own word may only tighten it.
+fn limits(call: &Call, own: &TaskConfig) -> CallLimits {
+    fn tighter<T: Ord>(call: Option<T>, own: Option<T>) -> Option<T> {
+        match (call, own) {
+            (Some(call), Some(own)) => Some(call.min(own)),
+            (call, own) => call.or(own),
+        }
+    }
+    CallLimits {
+        max_depth: tighter(call.depth, own.max_depth),
+        width: call.width,
+        tokens: tighter(call.budget, own.token_budget),
+        cost: call.max_cost,
+        timeout_ms: call.timeout_ms,
+    }
+}
+
+/// The bounds and habits that a configuration, and the task itself, give a new tree.
+fn settings(config: &Config, own: &TaskConfig) -> Settings {
+    let mut recovery = config.recovery.clone();
+    recovery.rollback_on_failure |= own.rollback_on_failure.unwrap_or(false);
     Settings {
         limits: config.limits.clone(),
-        recovery: config.recovery.clone(),
-        quality_threshold: None,
+        recovery,
+        quality_threshold: own.quality_threshold,
         enabled: config.enabled,
     }
 }
 
-fn check(call: &Call, task: &Task) -> Result<(), Refusal> {
-    if task.title.is_empty() {
+fn check(call: &Call, told: &Told) -> Result<(), Refusal> {
+    if told.task.title.trim().is_empty() {
         return Err(bad("The task is empty.", "Say in a line what is to be done."));
     }
-    if call.task.chars().count() > MAX_TASK_CHARS {
+    if told.text.chars().count() > MAX_TASK_CHARS {
         let message = format!("The task has more than {MAX_TASK_CHARS} characters.");
         return Err(bad(&message, "Put the details into a file and name it in the task."));
     }

@@ -83,6 +83,19 @@ pub struct TaskConfig {
 }
 
 impl Task {
+    /// Everything that is to be done, in words.
+    pub fn in_words(&self) -> String {
+        let mut text = self.title.trim().to_owned();
+        let description = self.description.trim();
+        if !description.is_empty() {
+            text.push_str(&format!("\n{description}"));
+        }
+        for criterion in &self.acceptance_criteria {
+            text.push_str(&format!("\nMust hold: {criterion}"));
+        }
+        text
+    }
+
     /// A task from plain text: the first line is the title, the rest the description.
     pub fn from_text(text: &str) -> Self {
         let text = text.trim();

@@ -28,6 +28,6 @@ pub use decide::decide;
 pub use effect::Effect;
 pub use event::Event;
 pub use evolve::{evolve, replay};
-pub use owed::owed;
+pub use owed::{owed, owed_apart, owed_slots};
 pub use rejection::Rejection;
 pub use state::State;

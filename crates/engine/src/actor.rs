@@ -6,7 +6,7 @@ use std::sync::Arc;
 use legation_core::ids::DelegationId;
 use legation_core::time::Now;
 use legation_core::tree::{Command, Event};
-use legation_store::{Append, Journal};
+use legation_store::{Append, Journal, MAX_EVENTS};
 use tokio::sync::mpsc;
 
 use crate::desk::Desk;
@@ -18,7 +18,9 @@ use crate::record;
 use crate::world::World;
 
 /// Letters that are decided together at most.
-const MAX_BATCH: usize = 512;
+const MAX_BATCH: usize = 1024;
+/// Milliseconds that letters which can wait are kept for others to join them.
+const PATIENCE_MS: u64 = 2;
 
 /// The actor of a tree.
 pub(crate) struct Actor<J, W> {
@@ -34,6 +36,7 @@ enum Woken {
     Mail(Box<Mail>),
     Slot,
     Time,
+    Impatient,
     Gone,
 }
 
@@ -59,13 +62,7 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
     /// Works until the tree is over and nobody wants anything of it.
     pub(crate) async fn run(mut self) {
         let mut timer: Option<(Now, Timer)> = None;
-        loop {
-            let mails = match self.woken(&mut timer).await {
-                Woken::Mail(first) => self.drain(*first),
-                Woken::Slot => Vec::new(),
-                Woken::Time => vec![Mail::Report(Command::Tick)],
-                Woken::Gone => break,
-            };
+        while let Some(mails) = self.gather(&mut timer).await {
             if self.work(mails).await.is_err() {
                 break;
             }
@@ -73,45 +70,87 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
             self.shared.note_busy(&self.desk.tree, self.desk.is_busy());
             if self.desk.is_done() && self.shared.retire(&self.desk.tree, &self.mailbox, &self.mail)
             {
+                self.forget().await;
                 return;
             }
         }
         self.shared.gone(&self.desk.tree, &self.mailbox);
     }
 
-    async fn woken(&mut self, timer: &mut Option<(Now, Timer)>) -> Woken {
-        let bell = self.desk.bell.clone();
-        let due = async {
-            match timer {
-                Some((_, timer)) => timer.await,
-                None => std::future::pending().await,
+    /// Forgets a tree that has ended and been told, where that is wanted.
+    async fn forget(&self) {
+        if self.shared.forgets() && self.desk.is_told && self.desk.state.is_over() {
+            // What could not be forgotten now goes when its time is up.
+            let _ = self.shared.journal.forget(self.desk.tree.as_str()).await;
+        }
+    }
+
+    /// The letters to be decided next; nothing once there will be no more.
+    async fn gather(&mut self, timer: &mut Option<(Now, Timer)>) -> Option<Vec<Mail>> {
+        let mut mails = Vec::new();
+        if self.desk.is_unsettled {
+            self.drain(&mut mails);
+            return Some(mails);
+        }
+        let mut patience: Option<Timer> = None;
+        loop {
+            match self.woken(timer, &mut patience).await {
+                Woken::Mail(mail) => self.keep(*mail, &mut mails),
+                Woken::Slot | Woken::Impatient => return Some(mails),
+                Woken::Time => {
+                    mails.push(Mail::Report(Command::Tick));
+                    return Some(mails);
+                }
+                Woken::Gone => return None,
             }
-        };
-        tokio::select! {
-            biased;
-            mail = self.mail.recv() => mail.map_or(Woken::Gone, |mail| Woken::Mail(Box::new(mail))),
-            () = bell.rung() => Woken::Slot,
-            () = due => {
-                *timer = None;
-                Woken::Time
+            self.drain(&mut mails);
+            // What can wait is decided together with what follows it: one append, one
+            // wait for the disk.
+            if mails.len() >= MAX_BATCH || !mails.iter().all(Mail::can_wait) {
+                return Some(mails);
+            }
+            if patience.is_none() {
+                patience = Some(self.until(self.shared.world.now().plus_ms(PATIENCE_MS)));
             }
         }
     }
 
-    /// The first letter and whatever else has arrived.
-    fn drain(&mut self, first: Mail) -> Vec<Mail> {
-        let mut mails = Vec::with_capacity(1);
-        let mut next = Some(first);
-        while let Some(mail) = next {
-            // Whoever asks first hears everything that follows.
-            if let Mail::Follow(reply) = mail {
-                drop(reply.send(self.desk.news.subscribe()));
-            } else {
-                mails.push(mail);
+    async fn woken(
+        &mut self,
+        timer: &mut Option<(Now, Timer)>,
+        patience: &mut Option<Timer>,
+    ) -> Woken {
+        let bell = self.desk.bell.clone();
+        let due = timer.as_mut().map(|(_, timer)| timer);
+        tokio::select! {
+            biased;
+            // A steady flow of mail must not keep a deadline from being noticed.
+            () = some(due) => {
+                *timer = None;
+                Woken::Time
             }
-            next = if mails.len() < MAX_BATCH { self.mail.try_recv().ok() } else { None };
+            mail = self.mail.recv() => mail.map_or(Woken::Gone, |mail| Woken::Mail(Box::new(mail))),
+            () = bell.rung() => Woken::Slot,
+            () = some(patience.as_mut()) => Woken::Impatient,
         }
-        mails
+    }
+
+    /// Whatever else has arrived.
+    fn drain(&mut self, mails: &mut Vec<Mail>) {
+        while mails.len() < MAX_BATCH
+            && let Ok(mail) = self.mail.try_recv()
+        {
+            self.keep(mail, mails);
+        }
+    }
+
+    fn keep(&mut self, mail: Mail, mails: &mut Vec<Mail>) {
+        // Whoever asks first hears everything that follows.
+        if let Mail::Follow(reply) = mail {
+            drop(reply.send(self.desk.follow()));
+        } else {
+            mails.push(mail);
+        }
     }
 
     /// Works on a batch. If the journal refuses it, those who asked for something are
@@ -145,10 +184,9 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
 
     /// Decides, appends, tells, acts: in this order, always.
     async fn work_once(&mut self, mails: Vec<Mail>) -> Result<Worked, Error> {
-        let before = self.desk.state.seq;
         let batch = self.desk.take(mails);
         if !batch.events.is_empty() {
-            if let Err(error) = self.append(before, &batch.events).await {
+            if let Err(error) = self.append(&batch.events).await {
                 self.shared.journal_failed(&error);
                 let again = batch.fail(&error);
                 return if error.is_answer() {
@@ -161,34 +199,37 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
         }
         self.desk.recorded(&batch.events);
         batch.confirm(&self.desk.state);
-        for act in self.desk.acts() {
-            self.shared.world.act(act, self.mailbox.clone());
-        }
+        let (world, mailbox) = (&self.shared.world, &self.mailbox);
+        self.desk.act_on_owed(|act| world.act(act, mailbox.clone()));
         self.desk.answer_awaited();
         Ok(Worked::Done)
     }
 
-    async fn append(&mut self, before: u64, events: &[Event]) -> Result<(), legation_store::Error> {
+    /// Appends a batch. One that is too large for one append becomes several: the rows
+    /// come with the last, and nobody is told before.
+    async fn append(&mut self, events: &[Event]) -> Result<(), legation_store::Error> {
         let tree = self.desk.tree.as_str();
-        let text = |event: &Event| {
-            record::encode(event).map_err(|problem| legation_store::Error::Invalid {
-                what: format!("an event that JSON cannot hold: {problem}"),
-            })
-        };
-        let append = Append {
-            tree: tree.to_owned(),
-            expected_seq: before,
-            events: events.iter().map(text).collect::<Result<_, _>>()?,
-            rows: record::rows(&self.desk.state, tree, events, self.was_over),
-        };
-        self.shared.journal.append(append).await?;
+        let mut rows = record::rows(&self.desk.state, tree, events, self.was_over);
+        let mut left = events.len();
+        for events in events.chunks(MAX_EVENTS) {
+            let expected_seq = self.desk.state.seq - left as u64;
+            left -= events.len();
+            let rows = if left == 0 { std::mem::take(&mut rows) } else { Vec::new() };
+            let events = record::encode(events).map_err(|problem| {
+                let what = format!("an event that JSON cannot hold: {problem}");
+                legation_store::Error::Invalid { what }
+            })?;
+            let append = Append { tree: tree.to_owned(), expected_seq, events, rows };
+            self.shared.journal.append(append).await?;
+        }
         self.was_over = self.desk.state.is_over();
         Ok(())
     }
 
     /// Tells those who follow the tree, and the log.
     fn tell(&self, events: &[Event]) {
-        if self.desk.news.receiver_count() == 0 && !self.shared.is_logged() {
+        let followers = self.desk.followers();
+        if followers.is_none() && !self.shared.is_logged() {
             return;
         }
         let first = self.desk.state.seq - events.len() as u64;
@@ -197,20 +238,29 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
             let Some(news) = news::tell(&self.desk.state, event, seq) else { continue };
             let news = Arc::new(news);
             self.shared.log(&news);
-            // Nobody has to be listening.
-            let _ = self.desk.news.send(news);
+            // Nobody has to be listening any more.
+            let _ = followers.map(|followers| followers.send(news));
         }
     }
 
     fn set(&self, timer: &mut Option<(Now, Timer)>) {
         let wanted = self.desk.wake;
         if timer.as_ref().map(|(at, _)| *at) != wanted {
-            *timer = wanted.map(|at| {
-                let world = self.shared.world.clone();
-                let wait: Timer = Box::pin(async move { world.until(at).await });
-                (at, wait)
-            });
+            *timer = wanted.map(|at| (at, self.until(at)));
         }
+    }
+
+    fn until(&self, at: Now) -> Timer {
+        let world = self.shared.world.clone();
+        Box::pin(async move { world.until(at).await })
+    }
+}
+
+/// Waits for what is there, and for ever where nothing is.
+async fn some(timer: Option<&mut Timer>) {
+    match timer {
+        Some(timer) => timer.await,
+        None => std::future::pending().await,
     }
 }
 

@@ -17,11 +17,10 @@ use legation_core::time::Now;
 use legation_core::tree::bounds;
 use legation_core::tree::command::Delegate;
 use legation_core::tree::event::{Body, Caller};
-use legation_core::tree::view;
+use legation_core::tree::view::{self, DelegationView};
 use legation_core::tree::{
     AttemptNo, Command, DelegationNo, Effect, Event, Rejection, State, decide, evolve,
 };
-use serde_json::Value;
 use tokio::sync::{broadcast, oneshot};
 
 use crate::mail::{Accepted, Answer, Failure, Follow, Look, Mail, NEWS};
@@ -42,6 +41,12 @@ pub(crate) struct Desk<W> {
     pub(crate) wake: Option<Now>,
     /// What was begun and is still owed.
     under_way: BTreeSet<Effect>,
+    /// Every attempt below this number is being spawned or was, but for those that
+    /// a pause held back.
+    next_spawn: AttemptNo,
+    held_back: Vec<AttemptNo>,
+    /// Whether a batch was full and more follows without any mail.
+    pub(crate) is_unsettled: bool,
     /// Attempts that the world knows of: it was told to start or to find them.
     begun: BTreeSet<AttemptNo>,
     /// Attempts with a slot put aside, with which they go on once they are told what a
@@ -51,7 +56,10 @@ pub(crate) struct Desk<W> {
     brought: BTreeMap<DelegationNo, bool>,
     /// What has to be looked for after the engine came back.
     lost_sight: Vec<Act>,
-    pub(crate) news: broadcast::Sender<Arc<News>>,
+    /// Made when the first one listens: it takes more memory than a small tree.
+    /// Whether somebody has heard the answer of the whole tree.
+    pub(crate) is_told: bool,
+    news: Option<broadcast::Sender<Arc<News>>>,
     awaited: Vec<(DelegationId, oneshot::Sender<Option<Answer>>)>,
 }
 
@@ -111,11 +119,15 @@ impl<W: World> Desk<W> {
             held,
             wake: None,
             under_way: BTreeSet::new(),
+            next_spawn: AttemptNo(0),
+            held_back: Vec::new(),
+            is_unsettled: false,
             begun: BTreeSet::new(),
             promised: BTreeSet::new(),
             brought: BTreeMap::new(),
             lost_sight: Vec::new(),
-            news: broadcast::Sender::new(NEWS),
+            is_told: false,
+            news: None,
             awaited: Vec::new(),
         }
     }
@@ -149,7 +161,7 @@ impl<W: World> Desk<W> {
             Mail::Delegate(delegate, follow, reply) => {
                 let mut answer = self.delegate(*delegate, now, &mut batch.events);
                 if let (Ok(accepted), Follow::Everything) = (&mut answer, follow) {
-                    accepted.news = Some(self.news.subscribe());
+                    accepted.news = Some(self.follow());
                 }
                 batch.replies.push(Reply::Delegate(reply, answer));
             }
@@ -250,11 +262,17 @@ impl<W: World> Desk<W> {
 
     /// Answers those whose delegation has come to its end.
     pub(crate) fn answer_awaited(&mut self) {
+        if self.awaited.is_empty() {
+            return;
+        }
         let now = self.world.now();
         let waiting = std::mem::take(&mut self.awaited);
         for (delegation, reply) in waiting {
             match self.answer(&delegation, now) {
-                Some(answer) => drop(reply.send(Some(answer))),
+                Some(answer) => {
+                    let heard = reply.send(Some(answer)).is_ok();
+                    self.is_told |= heard && delegation == self.tree;
+                }
                 None if self.state.find(&delegation).is_none() => drop(reply.send(None)),
                 None if reply.is_closed() => {}
                 None => self.awaited.push((delegation, reply)),
@@ -276,23 +294,25 @@ impl<W: World> Desk<W> {
     }
 
     /// A delegation as its caller is shown it.
-    pub(crate) fn view(&self, no: DelegationNo, now: Now) -> Value {
-        let mut value =
-            serde_json::to_value(view::status(&self.state, no, now)).unwrap_or_default();
-        if let (Some(object), Some(remaining)) = (value.as_object_mut(), self.remaining(no, now)) {
-            object.insert("remaining".to_owned(), remaining);
-        }
-        value
-    }
-
-    fn remaining(&self, no: DelegationNo, now: Now) -> Option<Value> {
+    fn view(&self, no: DelegationNo, now: Now) -> DelegationView {
         let parent = self.state.delegations[no].parent;
         let caller = match parent {
             Some(attempt) => Caller::Attempt(self.state.attempts[attempt].id.clone()),
             None => Caller::Root { name: "user".into(), depth: 0 },
         };
-        let remaining = bounds::remaining(&self.state, &caller, now, self.slots.free())?;
-        serde_json::to_value(remaining).ok()
+        let mut view = view::status(&self.state, no, now);
+        view.remaining = bounds::remaining(&self.state, &caller, now, self.slots.free());
+        view
+    }
+
+    /// Everything that happens from now on.
+    pub(crate) fn follow(&mut self) -> broadcast::Receiver<Arc<News>> {
+        self.news.get_or_insert_with(|| broadcast::Sender::new(NEWS)).subscribe()
+    }
+
+    /// Where those listen who follow the tree, if there are any.
+    pub(crate) fn followers(&self) -> Option<&broadcast::Sender<Arc<News>>> {
+        self.news.as_ref().filter(|news| news.receiver_count() > 0)
     }
 
     /// Whether nothing is left to do for this tree, and nobody waits for it.

@@ -1,5 +1,6 @@
 //! All trees of a project: who is at work on which, and the way to reach them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use legation_core::ids::DelegationId;
@@ -65,6 +66,7 @@ pub(crate) struct Shared<J, W> {
     trees: Mutex<FxHashMap<DelegationId, Mailbox>>,
     busy: Mutex<FxHashSet<DelegationId>>,
     failed: OnceLock<legation_store::Error>,
+    forgets: AtomicBool,
     /// Tells those who wait that the journal has failed.
     alarm: watch::Sender<bool>,
     logs: Option<Logs>,
@@ -96,6 +98,7 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
             trees: Mutex::default(),
             busy: Mutex::default(),
             failed: OnceLock::new(),
+            forgets: AtomicBool::new(false),
             alarm: watch::Sender::new(false),
             logs: options.logs,
         };
@@ -160,6 +163,11 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
     /// How many attempts may run at once from now on.
     pub fn resize(&self, width: u32) {
         self.shared.slots.resize(width);
+    }
+
+    /// Whether a tree is kept once it has ended and been told.
+    pub fn keep_history(&self, keeps: bool) {
+        self.shared.forgets.store(!keeps, Ordering::Release);
     }
 
     /// Slots that are free now.
@@ -343,6 +351,11 @@ impl<J, W> Shared<J, W> {
     pub(crate) fn gone(&self, tree: &DelegationId, own: &Mailbox) {
         self.note_busy(tree, false);
         take_out(&mut lock(&self.trees), tree, own);
+    }
+
+    /// Whether a tree is forgotten once it has ended and been told.
+    pub(crate) fn forgets(&self) -> bool {
+        self.forgets.load(Ordering::Acquire)
     }
 
     /// Keeps in mind whether a tree goes on by itself.

@@ -45,7 +45,10 @@ impl Logs {
 
     /// Writes down what happened.
     pub(crate) fn write(&self, news: &News) {
-        append(&self.happened, &self.line(news));
+        // What was used stands in the line of the end, once.
+        if !matches!(news.what, What::Used { .. }) {
+            append(&self.happened, &self.line(news));
+        }
         if let What::Ended { run, errors, .. } = &news.what {
             for error in errors {
                 let line = json!({
@@ -88,6 +91,7 @@ impl Logs {
             What::Accepted { .. }
             | What::Grew { .. }
             | What::Progress { .. }
+            | What::Used { .. }
             | What::Asked { .. }
             | What::Retried { .. }
             | What::Merged { .. }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use legation_core::ids::DelegationId;
 use legation_core::tree::command::Delegate;
+use legation_core::tree::view::DelegationView;
 use legation_core::tree::{Command, Rejection};
-use serde_json::Value;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::news::News;
@@ -43,6 +43,13 @@ pub(crate) enum Mail {
         /// Told, or dropped, once the tree has said which slots it holds.
         held: Option<oneshot::Sender<()>>,
     },
+}
+
+impl Mail {
+    /// Whether nobody minds if it is read a moment later, together with what follows it.
+    pub(crate) fn can_wait(&self) -> bool {
+        matches!(self, Self::Report(Command::Spawned(_) | Command::Progress(_)))
+    }
 }
 
 /// A question that is answered from the state as it is.
@@ -89,7 +96,7 @@ pub struct Answer {
     /// How it ended.
     pub status: &'static str,
     /// What a caller is shown.
-    pub view: Arc<Value>,
+    pub view: Arc<DelegationView>,
 }
 
 /// Where a tree's actor gets its mail.

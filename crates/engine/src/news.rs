@@ -61,6 +61,15 @@ pub enum What {
         /// What it did last.
         last_action: String,
     },
+    /// An attempt used more; the figures are those of all so far.
+    Used {
+        /// Which.
+        run: Run,
+        /// Tokens by kind.
+        tokens: Tokens,
+        /// Dollars; absent where unknown.
+        cost_usd: Option<Usd>,
+    },
     /// An attempt ended.
     Ended {
         /// Which.
@@ -201,6 +210,10 @@ fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
             };
             (state.delegation_of(*attempt), what)
         }
+        Body::UsageSettled { attempt, tokens, cost, .. } => {
+            let used = What::Used { run: run(state, *attempt), tokens: *tokens, cost_usd: *cost };
+            (state.delegation_of(*attempt), used)
+        }
         Body::ApprovalAsked { attempt, what } => {
             let asked = What::Asked { run: run(state, *attempt), what: what.clone() };
             (state.delegation_of(*attempt), asked)
@@ -226,7 +239,6 @@ fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
         Body::DelegationEnded { delegation, .. } => (*delegation, finished(state, *delegation)),
         Body::TreeOpened(_)
         | Body::AttemptSpawned { .. }
-        | Body::UsageSettled { .. }
         | Body::ApprovalGiven { .. }
         | Body::ApprovalDelivered { .. }
         | Body::WaitBegan { .. }

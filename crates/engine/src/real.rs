@@ -21,7 +21,7 @@ use legation_core::time::Now;
 use legation_core::tree::Command;
 use legation_core::tree::event::Process;
 use legation_runners::supervise::{Ancestry, Keeper, Remote, ancestry};
-use legation_runners::workspace::Spaces;
+use legation_runners::workspace::{self, Spaces};
 use rustc_hash::FxHashMap;
 use tokio::sync::{Notify, Semaphore};
 
@@ -30,6 +30,7 @@ use crate::mail::Mailbox;
 use crate::token::Secret;
 use crate::world::{Act, Manner, World};
 
+const BYTES_PER_MB: u64 = 1024 * 1024;
 /// Workspaces that are worked on at once; the rest waits for a thread.
 const MAX_WORKS: usize = 8;
 
@@ -103,11 +104,12 @@ impl Live {
 
 impl Real {
     /// The world of a project.
-    pub fn open(
-        options: RealOptions,
-        home: Home,
-    ) -> Result<Self, legation_runners::workspace::Error> {
-        let spaces = Spaces::open(&options.project, &options.state)?;
+    pub fn open(options: RealOptions, home: Home) -> Result<Self, workspace::Error> {
+        let limits = workspace::Options {
+            copy_limit_bytes: home.config.workspace.copy_limit_mb.saturating_mul(BYTES_PER_MB),
+            ..workspace::Options::default()
+        };
+        let spaces = Spaces::open_with(&options.project, &options.state, limits)?;
         let keeper = Keeper::own().unwrap_or_else(|_| Keeper {
             exe: PathBuf::from("/proc/self/exe"),
             args: vec!["keep".into()],
@@ -199,7 +201,7 @@ impl Inner {
     /// Does something slow with workspaces on a thread of its own.
     async fn on_spaces<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Spaces) -> Result<T, legation_runners::workspace::Error> + Send + 'static,
+        work: impl FnOnce(&Spaces) -> Result<T, workspace::Error> + Send + 'static,
     ) -> Result<T, String> {
         let spaces = self.spaces.clone();
         // The semaphore is never closed.

@@ -9,9 +9,9 @@ use legation_store::{Delegation, Row};
 /// Among whose names the idempotency keys of roots are unique.
 pub(crate) const ROOT_KEYS: &str = "root";
 
-/// The text of an event.
-pub(crate) fn encode(event: &Event) -> Result<String, serde_json::Error> {
-    serde_json::to_string(event)
+/// The texts of events.
+pub(crate) fn encode(events: &[Event]) -> Result<Vec<String>, serde_json::Error> {
+    events.iter().map(serde_json::to_string).collect()
 }
 
 /// The event of a text.

@@ -106,7 +106,8 @@ pub async fn serve<H: Host>(
     let service = Arc::new(Service { engine, real, host, talking: AtomicUsize::new(0) });
     service.engine.recover(false).await?;
     ready();
-    service.clone().forget_old(logging.history_retention);
+    service.engine.keep_history(logging.store_history);
+    service.clone().forget_old(logging.history_retention, paths.attempts());
     service.listen(&listener).await;
     place::leave(&paths, lock);
     Ok(())
@@ -148,9 +149,11 @@ impl<H: Host> Service<H> {
     }
 
     /// Forgets what is older than the history is kept, in the background.
-    fn forget_old(self: Arc<Self>, days: u32) {
+    fn forget_old(self: Arc<Self>, days: u32, attempts: PathBuf) {
         tokio::spawn(async move {
             let before = now().0.saturating_sub(u64::from(days) * MS_PER_DAY);
+            let old = Duration::from_millis(u64::from(days) * MS_PER_DAY);
+            drop(tokio::task::spawn_blocking(move || place::clear_old(&attempts, old)).await);
             let before = i64::try_from(before).unwrap_or(i64::MAX);
             // What could not be forgotten now is forgotten by the next start.
             let _ = self.engine.journal().forget_before(before).await;
@@ -170,6 +173,7 @@ impl<H: Host> Service<H> {
             })
         })?;
         self.engine.resize(home.config.limits.max_concurrent_total);
+        self.engine.keep_history(home.config.logging.store_history);
         Ok(self.real.move_to(home))
     }
 }

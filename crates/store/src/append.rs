@@ -55,18 +55,6 @@ pub enum Row {
         /// What it stands for.
         delegation: String,
     },
-    /// An attempt may act by the token with this hash.
-    Token {
-        /// The hash; the token itself is never stored.
-        hash: String,
-        /// Whose it is.
-        attempt: String,
-    },
-    /// It no longer may.
-    TokenRevoked {
-        /// The hash.
-        hash: String,
-    },
 }
 
 impl Append {
@@ -96,9 +84,7 @@ impl Append {
         }
         let strays = self.rows.iter().filter_map(|row| match row {
             Row::Delegation(delegation) => Some(delegation),
-            Row::Tree { .. } | Row::Key { .. } | Row::Token { .. } | Row::TokenRevoked { .. } => {
-                None
-            }
+            Row::Tree { .. } | Row::Key { .. } => None,
         });
         match strays.into_iter().find(|delegation| delegation.tree != self.tree) {
             Some(stray) => Err(stray.of_another_tree(&self.tree)),

@@ -8,7 +8,7 @@ use std::future::Future;
 
 use crate::append::{Append, Appended};
 use crate::error::Error;
-use crate::record::{Delegation, Entry, Holder, Page, Past, PastPage};
+use crate::record::{Delegation, Entry, Page, Past, PastPage};
 
 /// A journal with its read tables.
 pub trait Journal: Send + Sync {
@@ -58,12 +58,6 @@ pub trait Journal: Send + Sync {
         scope: &str,
         key: &str,
     ) -> impl Future<Output = Result<Option<String>, Error>> + Send;
-
-    /// Whose token has this hash.
-    fn holder_of_token(
-        &self,
-        hash: &str,
-    ) -> impl Future<Output = Result<Option<Holder>, Error>> + Send;
 
     /// Removes a tree that has ended, with everything known of it. Says whether
     /// there was one.

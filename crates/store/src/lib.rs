@@ -15,7 +15,5 @@ pub use append::{Append, Appended, MAX_APPEND_BYTES, MAX_EVENTS, MAX_ROWS, Row};
 pub use error::Error;
 pub use journal::Journal;
 pub use memory::Memory;
-pub use record::{
-    Delegation, Entry, Holder, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage,
-};
+pub use record::{Delegation, Entry, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage};
 pub use sqlite::{Durability, Options, Sqlite};

@@ -10,7 +10,7 @@ use tables::Tables;
 use crate::append::{Append, Appended};
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::record::{Delegation, Entry, Holder, Page, Past, PastPage};
+use crate::record::{Delegation, Entry, Page, Past, PastPage};
 
 /// A journal in memory.
 #[derive(Debug, Default)]
@@ -63,10 +63,6 @@ impl Journal for Memory {
 
     async fn delegation_of_key(&self, scope: &str, key: &str) -> Result<Option<String>, Error> {
         Ok(self.tables().delegation_of_key(scope, key))
-    }
-
-    async fn holder_of_token(&self, hash: &str) -> Result<Option<Holder>, Error> {
-        Ok(self.tables().holder_of_token(hash))
     }
 
     async fn forget(&self, tree: &str) -> Result<bool, Error> {

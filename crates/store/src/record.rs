@@ -93,12 +93,3 @@ pub struct PastPage {
     /// How many there are on all pages together.
     pub total: u64,
 }
-
-/// Whose token it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// The tree.
-    pub tree: String,
-    /// The attempt.
-    pub attempt: String,
-}

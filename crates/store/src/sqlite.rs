@@ -7,6 +7,7 @@
 
 mod connect;
 mod fault;
+mod packed;
 mod plans;
 mod purge;
 mod queries;
@@ -26,7 +27,7 @@ use writer::{Job, Writer};
 use crate::append::{Append, Appended};
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::record::{Delegation, Entry, Holder, Page, Past, PastPage};
+use crate::record::{Delegation, Entry, Page, Past, PastPage};
 
 /// Up to which size a file is looked through before it is opened. A larger one is
 /// looked through while work goes on.
@@ -186,11 +187,6 @@ impl Journal for Sqlite {
     async fn delegation_of_key(&self, scope: &str, key: &str) -> Result<Option<String>, Error> {
         let (scope, key) = (scope.to_owned(), key.to_owned());
         self.ask(move |connection| queries::delegation_of_key(connection, &scope, &key)).await
-    }
-
-    async fn holder_of_token(&self, hash: &str) -> Result<Option<Holder>, Error> {
-        let hash = hash.to_owned();
-        self.ask(move |connection| queries::holder_of_token(connection, &hash)).await
     }
 
     async fn forget(&self, tree: &str) -> Result<bool, Error> {

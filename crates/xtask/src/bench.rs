@@ -1,10 +1,13 @@
-//! How fast the rules are, in time and in instructions.
+//! How fast the rules are, in time and in instructions; and how fast the engine is
+//! beside its peers.
 //!
 //! Time says what a user waits for and swings with the load of the machine.
 //! Instructions, counted under valgrind, are the same on a busy machine: a
 //! change of them is a change of the code.
 
 pub mod counts;
+pub mod engine;
+pub mod peers;
 pub mod table;
 
 use std::path::{Path, PathBuf};
@@ -17,12 +20,18 @@ use crate::process::{self, cargo, say};
 use crate::{setup, workspace};
 use table::{Case, Measured};
 
-/// Measures the rules in time and in instructions.
+/// Measures the rules in time and in instructions, or the engine beside its peers.
 #[derive(clap::Args)]
 pub struct Args {
     /// The crate whose benchmarks are run.
-    #[arg(value_parser = ["core"])]
+    #[arg(value_parser = ["core", "engine"])]
     subject: String,
+    /// With `engine`: the folder of the peers' scripts and their environments.
+    #[arg(long, value_name = "DIR")]
+    peers: Option<PathBuf>,
+    /// With `engine`: fewer and smaller runs.
+    #[arg(long)]
+    quick: bool,
     /// Only cases whose names contain this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
@@ -36,6 +45,21 @@ pub struct Args {
 
 /// Measures, prints a table and keeps the figures in `target/bench/`.
 pub fn run(args: &Args) -> Result<()> {
+    let missed = match args.subject.as_str() {
+        "engine" => {
+            let options = engine::Options { peers: args.peers.as_deref(), quick: args.quick };
+            engine::run(&options)?
+        }
+        _ => rules(args)?,
+    };
+    if args.check && missed > 0 {
+        bail!("{missed} limits are missed");
+    }
+    Ok(())
+}
+
+/// Measures the rules. Says how many limits are missed.
+fn rules(args: &Args) -> Result<usize> {
     let package = format!("legation-{}", args.subject);
     setup::debian("valgrind", "valgrind")?;
     if !args.no_time {
@@ -59,11 +83,7 @@ pub fn run(args: &Args) -> Result<()> {
     let rows = table::judged(rows);
     say(&table::text(&rows));
     keep(&args.subject, &rows)?;
-    let missed = rows.iter().filter(|row| row.is_missed()).count();
-    if args.check && missed > 0 {
-        bail!("{missed} limits are missed");
-    }
-    Ok(())
+    Ok(rows.iter().filter(|row| row.is_missed()).count())
 }
 
 /// Builds the benchmarks, which can also run a case a given number of times.

@@ -3,6 +3,7 @@
 mod dry_run;
 mod options;
 mod plan_file;
+mod task_list;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -74,8 +75,10 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
     plan_file::one_stdin(args.plan.as_deref(), args.task.as_deref())?;
     let plan = args.plan.as_deref().map(plan_file::read).transpose()?;
     let task = plan_file::task(args.task, plan.as_ref())?;
+    let entry = task_list::entry(&task, args.options.text)?;
     let call = Call {
         task,
+        entry,
         plan,
         pattern: args.pattern,
         agents: args.agents.into_iter().map(Into::into).collect(),
@@ -92,7 +95,8 @@ pub(crate) fn direct(args: DirectArgs, output: &mut Output) -> Result<ExitCode, 
     let task = plan_file::task(Some(args.task), None)?;
     let agents = args.agent.into_iter().map(Into::into).collect();
     let pattern = Some(Pattern::Direct);
-    let call = Call { task, pattern, agents, ..args.options.call() };
+    let entry = task_list::entry(&task, args.options.text)?;
+    let call = Call { task, entry, pattern, agents, ..args.options.call() };
     hand_over(Asked::new(call, args.options.dry_run), output)
 }
 
@@ -122,7 +126,10 @@ pub(crate) fn hand_over(asked: Asked, output: &mut Output) -> Result<ExitCode, C
         // So that the call can be made again, should the engine die before it answers.
         call.idempotency_key = Some(own_key());
     }
-    let title = Task::from_text(&call.task).title;
+    let title = match &call.entry {
+        Some(entry) => entry.title.clone(),
+        None => Task::from_text(&call.task).title,
+    };
     let until = if call.detach { Until::Accepted } else { Until::Over };
     let end = block_on(async {
         let watch = Watch::new(&reach, output, until).cancels_on_ctrl_c()?;

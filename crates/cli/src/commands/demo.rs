@@ -68,14 +68,25 @@ impl Stage {
         self.say(output, "Three agents side by side. One of them delegates in turn, and below it");
         self.say(output, "somebody tries to go deeper than two levels, which is refused.\n");
         let plan = ["--plan", ".legation/plan.json", "Look after this project"];
-        let first = self.delegate(&plan)?;
+        let (first, answer) = self.delegate(&plan)?;
         self.show(output, &["tree", &first])?;
+        let refusal = find(&answer, "refused").and_then(|said| said.pointer("/error"));
+        if let Some(refusal) = refusal {
+            let word = |key: &str| refusal.get(key).and_then(Value::as_str).unwrap_or_default();
+            let said = format!("\nRefused below: {}: {}", word("code"), word("message"));
+            self.say(output, &said);
+        }
         self.say(
             output,
             "\nOne agent that would never end. It gets two seconds; what it wrote stays.\n",
         );
-        let second = self.delegate(&["--agent", "dreamer", "Think about everything"])?;
+        let (second, answer) = self.delegate(&["--agent", "dreamer", "Think about everything"])?;
         self.show(output, &["tree", &second])?;
+        let said = answer.pointer("/subtasks/0/return/errors/0/message").and_then(Value::as_str);
+        let left = answer.pointer("/subtasks/0/receipt/filesChanged/0").and_then(Value::as_str);
+        if let (Some(said), Some(left)) = (said, left) {
+            self.say(output, &format!("\n{said}; it left {left}, which is kept."));
+        }
         self.say(
             output,
             "\nWhat it cost, as the agents of the demo say, everything below included:\n",
@@ -91,14 +102,15 @@ impl Stage {
         }
     }
 
-    /// Delegates and says the id. However it ends, that it ran is what matters here.
-    fn delegate(&self, what: &[&str]) -> Result<String, CommandError> {
+    /// Delegates; the id and the answer. However it ends, that it ran is what matters here.
+    fn delegate(&self, what: &[&str]) -> Result<(String, Value), CommandError> {
         let ran = self.legation(&["--json", "delegate"]).args(what).output();
         let ran = ran.map_err(|problem| broken(&problem.to_string()))?;
         let answer: Value = serde_json::from_slice(&ran.stdout)
             .map_err(|_| broken(&String::from_utf8_lossy(&ran.stderr)))?;
         let id = answer.get("delegationId").and_then(Value::as_str);
-        id.map(str::to_owned).ok_or_else(|| broken(&answer.to_string()))
+        let id = id.map(str::to_owned).ok_or_else(|| broken(&answer.to_string()))?;
+        Ok((id, answer))
     }
 
     /// Shows what a command says.
@@ -126,6 +138,17 @@ impl Stage {
             }
         }
         command
+    }
+}
+
+/// The first value of this name, however deep it lies.
+fn find<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(map) => {
+            map.get(name).or_else(|| map.values().find_map(|value| find(value, name)))
+        }
+        Value::Array(list) => list.iter().find_map(|value| find(value, name)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
 

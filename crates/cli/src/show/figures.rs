@@ -18,6 +18,13 @@ pub(crate) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
+/// A subtask's id as people need it: of one that was made from the task, its end. Commands
+/// that take a subtask take that, too.
+pub(crate) fn short(id: &str) -> &str {
+    let made = id.strip_prefix("task-").and_then(|rest| rest.split_once('-'));
+    made.map(|(_, end)| end).filter(|end| end.starts_with("sub-")).unwrap_or(id)
+}
+
 /// A number of tokens.
 pub(crate) fn tokens(count: u64) -> String {
     format!("{} token{}", separated(count), if count == 1 { "" } else { "s" })

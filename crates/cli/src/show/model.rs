@@ -9,7 +9,7 @@ use legation_core::money::Usd;
 use legation_engine::news::{News, Run, What};
 use legation_engine::protocol::Told;
 
-use super::figures::{bar, dollars, ticking, time, tokens};
+use super::figures::{bar, dollars, short, ticking, time, tokens};
 use super::news::spent;
 use crate::page::clipped;
 
@@ -27,10 +27,8 @@ pub(crate) struct Model {
     delegations: BTreeMap<DelegationId, Branch>,
     /// Where each attempt belongs.
     attempts: BTreeMap<AttemptId, (DelegationId, SubtaskId)>,
-    /// Tokens that are known to be used.
-    tokens: u64,
-    /// Dollars that are known to be spent.
-    cost: Option<Usd>,
+    /// Tokens and dollars that each attempt is known to have used.
+    spent: BTreeMap<AttemptId, (u64, Option<Usd>)>,
 }
 
 /// A delegation.
@@ -108,11 +106,15 @@ impl Model {
                 leaf.progress = Some((*current, *total));
                 last_action.clone_into(&mut leaf.last);
             }
+            What::Used { run, tokens, cost_usd } => {
+                self.spent.insert(run.attempt.clone(), (tokens.counted(), *cost_usd));
+                let leaf = self.leaf(id, run);
+                leaf.facts = vec![spent(*tokens)];
+                leaf.facts.extend(cost_usd.map(|cost| dollars(cost.dollars())));
+            }
             What::Ended { run, status, summary, duration_ms, tokens, cost_usd, .. } => {
-                self.tokens = self.tokens.saturating_add(tokens.map_or(0, |it| it.counted()));
-                if let Some(cost) = cost_usd {
-                    self.cost = Some(self.cost.unwrap_or_default() + *cost);
-                }
+                let used = tokens.map_or(0, |it| it.counted());
+                self.spent.insert(run.attempt.clone(), (used, *cost_usd));
                 let leaf = self.leaf(id, run);
                 status.clone_into(&mut leaf.status);
                 summary.clone_into(&mut leaf.last);
@@ -186,8 +188,10 @@ impl Model {
             let total = branch.leaves.len();
             let bar = bar(done as u64, total as u64);
             let mut facts = vec![format!("{bar} {done} of {total}"), ticking(now_ms)];
-            facts.extend(Some(self.tokens).filter(|used| *used > 0).map(tokens));
-            facts.extend(self.cost.map(|cost| dollars(cost.dollars())));
+            let used: u64 = self.spent.values().map(|(used, _)| used).sum();
+            let paid = self.spent.values().filter_map(|(_, cost)| *cost);
+            facts.extend(Some(used).filter(|used| *used > 0).map(tokens));
+            facts.extend(paid.reduce(|all, cost| all + cost).map(|cost| dollars(cost.dollars())));
             facts.extend(Some(branch.title.clone()).filter(|title| !title.is_empty()));
             facts.push(root.to_string());
             let text = facts.join(" · ");
@@ -255,7 +259,7 @@ impl Branch {
 impl Leaf {
     fn row(&self, now_ms: u64) -> String {
         let title = if self.title == self.id.as_str() { "" } else { &self.title };
-        let name = format!("{} {}", self.id, clipped(title, 30));
+        let name = format!("{} {}", short(self.id.as_str()), clipped(title, 30));
         let mut facts = vec![name.trim_end().to_owned()];
         facts.extend(Some(self.agent.clone()).filter(|agent| !agent.is_empty()));
         let running = self.started_ms.map(|started| ticking(now_ms.saturating_sub(started)));

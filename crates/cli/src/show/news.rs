@@ -3,7 +3,7 @@
 use legation_core::returns::Tokens;
 use legation_engine::news::{News, Run, What};
 
-use super::figures::{dollars, time, tokens};
+use super::figures::{dollars, short, time, tokens};
 use crate::page::tame;
 
 /// What happened, in a line.
@@ -28,6 +28,11 @@ fn words(what: &What) -> (&str, String) {
         What::Progress { run, current, total, last_action } => {
             ("progress", format!("{} {current}/{total} {last_action}", who(run)))
         }
+        What::Used { run, tokens, cost_usd } => {
+            let mut facts = vec![who(run), spent(*tokens)];
+            facts.extend(cost_usd.map(|cost| dollars(cost.dollars())));
+            ("used", facts.join(" "))
+        }
         What::Ended { run, status, summary, duration_ms, tokens, cost_usd, .. } => {
             let mut facts = vec![who(run), time(*duration_ms)];
             facts.extend(tokens.map(spent));
@@ -35,12 +40,14 @@ fn words(what: &What) -> (&str, String) {
             (status, format!("{}: {summary}", facts.join(" ")))
         }
         What::Asked { run, what } => ("asks", format!("{} {what}", who(run))),
-        What::Retried { subtask, why } => ("retry", format!("{subtask}: {why}")),
-        What::Merged { subtask, clean: true, .. } => ("merged", subtask.to_string()),
+        What::Retried { subtask, why } => ("retry", format!("{}: {why}", short(subtask.as_str()))),
+        What::Merged { subtask, clean: true, .. } => ("merged", short(subtask.as_str()).to_owned()),
         What::Merged { subtask, clean: false, detail } => {
-            ("unmerged", format!("{subtask}: {detail}"))
+            ("unmerged", format!("{}: {detail}", short(subtask.as_str())))
         }
-        What::SubtaskEnded { subtask, status } => ("ended", format!("{subtask} {status}")),
+        What::SubtaskEnded { subtask, status } => {
+            ("ended", format!("{} {status}", short(subtask.as_str())))
+        }
         What::Paused { reason } => ("paused", reason.clone()),
         What::Resumed => ("resumed", String::new()),
         What::CancelRequested { by, reason } => ("cancel", format!("by {by}: {reason}")),
@@ -51,7 +58,7 @@ fn words(what: &What) -> (&str, String) {
 }
 
 fn who(run: &Run) -> String {
-    format!("{} [{}]", run.subtask, run.agent)
+    format!("{} [{}]", short(run.subtask.as_str()), run.agent)
 }
 
 /// Tokens that count.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use legation_core::text::shown;
 use serde_json::Value;
 
-use super::figures::{bar, between, cost, list, text, time, tokens};
+use super::figures::{bar, between, cost, list, short, text, time, tokens};
 use crate::page::{WIDTH, clipped, tame, wrapped};
 
 /// Lines of what a subtask said that are told.
@@ -126,7 +126,7 @@ fn add_subtasks(page: &mut String, view: &Value, before: &str, detail: Detail) {
 /// A subtask in a line.
 fn row(subtask: &Value) -> String {
     let status = text(subtask, "status");
-    let (id, title) = (text(subtask, "id"), text(subtask, "title"));
+    let (id, title) = (short(text(subtask, "id")), text(subtask, "title"));
     let what =
         if title == id || title.is_empty() { id.to_owned() } else { format!("{id} {title}") };
     let mut facts =

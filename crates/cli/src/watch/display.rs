@@ -8,6 +8,7 @@ use legation_engine::protocol::Told;
 
 use crate::output::Output;
 use crate::page::tame;
+use crate::show::figures::short;
 use crate::show::live::Live;
 use crate::show::model::Model;
 use crate::show::news;
@@ -76,7 +77,8 @@ impl Display {
     /// Who was chosen, and why.
     pub(super) fn chosen(&mut self, output: &mut Output, chosen: &[Told]) {
         for told in chosen {
-            let text = format!("{} → {}: {}", told.subtask, told.agent, told.reason);
+            let text =
+                format!("{} → {}: {}", short(told.subtask.as_str()), told.agent, told.reason);
             match self {
                 Self::Silent => {}
                 Self::Lines => output.line(&(), || tame(&text)),

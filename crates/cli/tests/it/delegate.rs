@@ -439,6 +439,7 @@ fn what_is_said_on_the_command_line_reaches_the_engine() {
         {
           "delegate": {
             "task": "Fix it",
+            "entry": null,
             "plan": null,
             "pattern": "parallel_streaming",
             "agents": [
@@ -455,7 +456,8 @@ fn what_is_said_on_the_command_line_reaches_the_engine() {
             "context": "full",
             "includeDirty": true,
             "idempotencyKey": "k",
-            "detach": false
+            "detach": false,
+            "yes": true
           }
         }
     "#]]

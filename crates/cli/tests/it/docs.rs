@@ -97,10 +97,11 @@ fn fits_line(expected: &str, seen: &str, ids: &Ids) -> Option<Ids> {
         let known = ids.entry(told.to_owned()).or_insert_with(|| real.to_owned());
         return if known == real { fits_line(rest, more, &ids) } else { None };
     }
-    let (mut told, mut real) = (expected.chars(), seen.chars());
-    match (told.next(), real.next()) {
+    match (expected.chars().next(), seen.chars().next()) {
         (None, None) => Some(ids.clone()),
-        (Some(one), Some(other)) if one == other => fits_line(told.as_str(), real.as_str(), ids),
+        (Some(told), Some(real)) if told == real => {
+            fits_line(expected.get(told.len_utf8()..)?, seen.get(real.len_utf8()..)?, ids)
+        }
         (Some(_) | None, _) => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Into which parts a call falls, and how they are run.
 
-use super::{Call, bad};
+use super::{Call, Told, bad};
 use crate::config::{Config, Pattern};
 use crate::decision::{self, Include, Inputs, Known, Request, Stamp, decide_task};
 use crate::task::Task;
@@ -42,17 +42,19 @@ pub struct Part {
 
 /// The parts: as the caller planned them; one for each agent that has a part in the
 /// pattern; the task as a whole where one agent is named; else as it falls apart.
-pub(super) fn parts(call: &Call, task: &Task, config: &Config) -> Result<Parts, Refusal> {
+pub(super) fn parts(call: &Call, told: &Told, config: &Config) -> Result<Parts, Refusal> {
+    let task = &told.task;
     if let Some(plan) = &call.plan {
         return planned(call, plan);
     }
     let whole = |n: usize| Part {
         id: format!("{}-sub-{n}", decision::task_id(task)),
         title: task.title.clone(),
-        task: call.task.trim().to_owned(),
+        task: told.text.clone(),
         ..Part::default()
     };
-    match call.pattern {
+    let wanted = call.pattern.or(told.own.pattern);
+    match wanted {
         Some(pattern @ (Pattern::Debate | Pattern::Review | Pattern::Ensemble)) => {
             let parts = (1..=call.agents.len().max(1)).map(whole).collect();
             Ok(Parts { pattern, parts })
@@ -62,16 +64,16 @@ pub(super) fn parts(call: &Call, task: &Task, config: &Config) -> Result<Parts, 
             Pattern::Parallel | Pattern::ParallelStreaming | Pattern::Sequential | Pattern::Dag,
         )
         | None => {
-            let alone = call.agents.len() == 1 && call.pattern.is_none();
-            let found = if alone { None } else { fallen_apart(call, task, config) };
-            let pattern = call.pattern.unwrap_or_default();
+            let alone = call.agents.len() == 1 && wanted.is_none();
+            let found = if alone { None } else { fallen_apart(wanted, task, config) };
+            let pattern = wanted.unwrap_or_default();
             Ok(found.unwrap_or_else(|| Parts { pattern, parts: vec![whole(1)] }))
         }
     }
 }
 
 /// The parts that the text itself names, if there are two.
-fn fallen_apart(call: &Call, task: &Task, config: &Config) -> Option<Parts> {
+fn fallen_apart(wanted: Option<Pattern>, task: &Task, config: &Config) -> Option<Parts> {
     let decision = decide_task(&Inputs {
         task,
         config,
@@ -91,7 +93,7 @@ fn fallen_apart(call: &Call, task: &Task, config: &Config) -> Option<Parts> {
     // Order between some parts is more than a plain list says.
     let ordered = linked && suggested == Pattern::Parallel;
     let suggested = if ordered { Pattern::Dag } else { suggested };
-    let pattern = call.pattern.unwrap_or(suggested);
+    let pattern = wanted.unwrap_or(suggested);
     Some(Parts { pattern, parts: subtasks.into_iter().map(part).collect() })
 }
 

@@ -6,8 +6,8 @@ use super::parts::{Part, Parts};
 use super::{Asker, Call, House};
 use crate::agent::{Choice, Definition, Level, Roster, Wish, choose, may_delegate};
 use crate::ids::{AgentId, SubtaskId};
+use crate::task::TaskConfig;
 use crate::tree::command::{Candidate, Habits, Target};
-use crate::tree::rejection::Refusal;
 
 /// Who was chosen for a subtask, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,13 +28,11 @@ pub struct Chosen {
 /// A target for each part, with who was chosen for it.
 pub(super) fn targets(
     call: &Call,
-    parts: &Parts,
-    house: House<'_>,
-    asker: &Asker,
-) -> Result<(Vec<Target>, Vec<Chosen>), Refusal> {
+    own: &TaskConfig,
+    (parts, house, asker): (&Parts, House<'_>, &Asker),
+) -> (Vec<Target>, Vec<Chosen>) {
     let mut targets = Vec::with_capacity(parts.parts.len());
     let mut all = Vec::with_capacity(parts.parts.len());
-    let hints = std::collections::BTreeMap::new();
     for (index, part) in parts.parts.iter().enumerate() {
         let choice = match &part.agent {
             Some(agent) => {
@@ -44,7 +42,7 @@ pub(super) fn targets(
                 house.roster,
                 &Wish {
                     text: &part.task,
-                    hints: &hints,
+                    hints: &own.agent_hints,
                     agents: &call.agents,
                     index,
                     path: &asker.path,
@@ -58,9 +56,14 @@ pub(super) fn targets(
             reason: choice.reason,
             depends_on: part.depends_on.clone(),
         });
-        targets.push(target(call, part, choice.agent, (house, asker)));
+        let mut target = target(call, part, choice.agent, (house, asker));
+        // A root that says yes in advance need not be asked; nobody else can.
+        let said_yes = call.yes && asker.path.is_empty();
+        target.needs_approval |= own.subtask_approval.unwrap_or(false);
+        target.needs_approval &= !said_yes;
+        targets.push(target);
     }
-    Ok((targets, all))
+    (targets, all)
 }
 
 fn target(call: &Call, part: &Part, agent: AgentId, (house, asker): (House<'_>, &Asker)) -> Target {

@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::limits::MAX_SUMMARY_CHARS;
 use super::model::{Metadata, Return};
 use super::violation::Violation;
+use crate::ids::{AgentId, SessionId};
 
 /// How often an agent may be asked to mend its return.
 pub const MAX_ASKS: u32 = 2;
@@ -19,29 +21,69 @@ static SCHEMA: LazyLock<String> = LazyLock::new(|| {
     schema.as_value().to_string()
 });
 
+/// The return as an example.
+#[derive(Serialize)]
+struct Form<'a> {
+    status: &'static str,
+    summary: &'static str,
+    artifacts: [Example; 1],
+    metadata: Known<'a>,
+    errors: [(); 0],
+    next_steps: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'static str>,
+}
+
+/// What the runtime knows before the work is done.
+#[derive(Serialize)]
+struct Known<'a> {
+    session_id: &'a SessionId,
+    agent_type: &'a AgentId,
+    delegation_depth: u32,
+    delegation_path: &'a [AgentId],
+}
+
+#[derive(Serialize)]
+struct Example {
+    r#type: &'static str,
+    path: &'static str,
+    summary: &'static str,
+}
+
+impl<'a> Form<'a> {
+    fn new(known: &'a Metadata, has_data: bool) -> Self {
+        let metadata = Known {
+            session_id: &known.session_id,
+            agent_type: &known.agent_type,
+            delegation_depth: known.delegation_depth,
+            delegation_path: &known.delegation_path,
+        };
+        Self {
+            status: "<completed | partial | failed | blocked>",
+            summary: "<what you did and found>",
+            artifacts: [Example {
+                r#type: "<implementation | report | …>",
+                path: "<path in the workspace>",
+                summary: "<what it is>",
+            }],
+            metadata,
+            errors: [],
+            next_steps: "<what should happen next>",
+            data: has_data.then_some("<see the schema of data>"),
+        }
+    }
+}
+
 /// The instruction that ends every prompt: the form of the return, with what the
 /// runtime knows filled in, and the agent's own schema for `data` if it has one.
 pub fn instruction(known: &Metadata, data_schema: Option<&Value>) -> String {
-    let mut form = json!({
-        "status": "<completed | partial | failed | blocked>",
-        "summary": "<what you did and found>",
-        "artifacts": [{"type": "<implementation | report | …>", "path": "<path in the workspace>", "summary": "<what it is>"}],
-        "metadata": {
-            "session_id": known.session_id,
-            "agent_type": known.agent_type,
-            "delegation_depth": known.delegation_depth,
-            "delegation_path": known.delegation_path,
-        },
-        "errors": [],
-        "next_steps": "<what should happen next>",
+    let data = data_schema.map(|schema| {
+        format!("- `data`: your structured answer. It has to match this JSON Schema: {schema}\n")
     });
-    let mut data = String::new();
-    if let (Some(schema), Some(form)) = (data_schema, form.as_object_mut()) {
-        form.insert("data".to_owned(), json!("<see the schema of data>"));
-        data = format!(
-            "- `data`: your structured answer. It has to match this JSON Schema: {schema}\n"
-        );
-    }
+    let form = Form::new(known, data_schema.is_some());
+    // A form of plain texts can always be written.
+    let form = serde_json::to_string(&form).unwrap_or_default();
+    let data = data.unwrap_or_default();
     let schema = &*SCHEMA;
     format!(
         "## How to finish\n\

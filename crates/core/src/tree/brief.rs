@@ -21,6 +21,10 @@ use crate::time::Now;
 const SHARE: u64 = 4;
 /// Characters that make about one token.
 const CHARS_PER_TOKEN: u64 = 4;
+/// Characters that a byte of text becomes in JSON at most: `\u0000`.
+const MOST_PER_BYTE: usize = 6;
+/// More than the name of any text, with what stands around it.
+const LONG_KEY: usize = 32;
 /// Earlier results that are told at most; of more, the last ones.
 const MAX_RESULTS: usize = 50;
 
@@ -255,6 +259,24 @@ fn previous(state: &State, no: AttemptNo) -> Option<Previous> {
     })
 }
 
+/// More characters than the brief has. Long texts are only measured, since counting
+/// them exactly costs more than everything else about a brief.
+fn most_chars(brief: &mut Brief) -> u64 {
+    let long = |brief: &mut Brief| {
+        let Brief { task, instructions, return_format, task_context, .. } = brief;
+        [task, instructions, return_format, &mut task_context.description].map(std::mem::take)
+    };
+    let texts = long(brief);
+    let rest = serde_json::to_string(&brief).map_or(usize::MAX, |text| text.len());
+    let most = texts.iter().fold(rest, |sum, text| {
+        sum.saturating_add(text.len().saturating_mul(MOST_PER_BYTE)).saturating_add(LONG_KEY)
+    });
+    let [task, instructions, return_format, description] = texts;
+    (brief.task, brief.instructions, brief.return_format) = (task, instructions, return_format);
+    brief.task_context.description = description;
+    most as u64
+}
+
 /// Leaves out what is least needed until the rest fits.
 fn shorten(brief: &mut Brief, tokens: u64) {
     let most = (tokens / SHARE).saturating_mul(CHARS_PER_TOKEN);
@@ -269,6 +291,9 @@ fn shorten(brief: &mut Brief, tokens: u64) {
         ("earlier results", |brief| brief.context.results.clear()),
         ("the whole task's description", |brief| brief.task_context.description.clear()),
     ];
+    if most_chars(brief) <= most {
+        return;
+    }
     for (what, cut) in cuts {
         let chars = serde_json::to_string(&brief).map_or(0, |text| text.chars().count());
         if chars as u64 <= most {

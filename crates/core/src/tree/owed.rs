@@ -12,14 +12,45 @@ use crate::returns::StopReason;
 
 /// Everything the world still has to be made to do, in the order of urgency.
 pub fn owed(state: &State) -> Vec<Effect> {
+    let mut owed = Vec::new();
+    stops(state, &mut owed);
+    needing_slots(state, usize::MAX, &mut owed);
+    // What was started but has no process yet waits out a pause like everything new.
+    let awake = |no: &AttemptNo| !state.is_paused(state.delegation_of(*no));
+    owed.extend(state.unspawned(AttemptNo(0)).filter(awake).map(Effect::Spawn));
+    rest(state, &mut owed);
+    owed
+}
+
+/// Of what is owed only that which a slot lets on, with the most urgent starts and no
+/// more than `most` of them: whoever has few slots need not hear of a long queue.
+pub fn owed_slots(state: &State, most: usize) -> Vec<Effect> {
+    let mut owed = Vec::new();
+    needing_slots(state, most, &mut owed);
+    owed
+}
+
+/// Of what is owed everything but starts and spawns, of which there may be many.
+pub fn owed_apart(state: &State) -> Vec<Effect> {
+    let mut owed = Vec::new();
+    stops(state, &mut owed);
+    needing_slots(state, 0, &mut owed);
+    rest(state, &mut owed);
+    owed
+}
+
+fn stops(state: &State, owed: &mut Vec<Effect>) {
     let open = &state.open;
-    let mut owed: Vec<Effect> = Vec::new();
     let stop = |no: &AttemptNo| state.attempts[*no].stop.unwrap_or(StopReason::Cancelled);
     // Children come after their parents in every count, so this is leaves first.
     owed.extend(open.stopping.iter().rev().map(|no| Effect::Stop(*no, stop(no))));
     owed.extend(open.thermal.iter().map(|no| {
         if state.attempts[*no].frozen { Effect::Thaw(*no) } else { Effect::Freeze(*no) }
     }));
+}
+
+fn needing_slots(state: &State, most: usize, owed: &mut Vec<Effect>) {
+    let open = &state.open;
     let mut slots = Slots { state, own: BTreeMap::new(), below: BTreeMap::new() };
     for &no in &open.undelivered {
         let waiting = state.delegations[no].parent;
@@ -33,10 +64,11 @@ pub fn owed(state: &State) -> Vec<Effect> {
             owed.push(Effect::Answer(no));
         }
     }
-    starts(state, &mut slots, &mut owed);
-    // What was started but has no process yet waits out a pause like everything new.
-    let awake = |no: &&AttemptNo| !state.is_paused(state.delegation_of(**no));
-    owed.extend(open.unspawned.iter().filter(awake).map(|no| Effect::Spawn(*no)));
+    starts(state, most, &mut slots, owed);
+}
+
+fn rest(state: &State, owed: &mut Vec<Effect>) {
+    let open = &state.open;
     for queue in open.merging.values() {
         let last = queue.front().and_then(|subtask| state.subtasks[*subtask].attempts.last());
         owed.extend(last.map(|no| Effect::Merge(*no)));
@@ -45,17 +77,19 @@ pub fn owed(state: &State) -> Vec<Effect> {
     let removable = |no: &&AttemptNo| !needs_workspace(state, **no);
     owed.extend(open.workspaces.iter().filter(removable).map(|no| Effect::RemoveWorkspace(*no)));
     owed.extend(open.timers.first().map(|(at, _)| Effect::Wake(*at)));
-    owed
 }
 
 /// The delegations that hold the fewest slots come first, each in the order of its queue.
-fn starts(state: &State, slots: &mut Slots<'_>, owed: &mut Vec<Effect>) {
+fn starts(state: &State, most: usize, slots: &mut Slots<'_>, owed: &mut Vec<Effect>) {
+    if most == 0 {
+        return;
+    }
     let mut ready = Vec::new();
     for (&delegation, queue) in &state.open.queued {
         if state.is_paused(delegation) || state.is_cancelled(delegation) {
             continue;
         }
-        for (rank, &subtask) in queue.iter().enumerate() {
+        for (rank, &subtask) in queue.iter().take(most).enumerate() {
             if !slots.take(delegation) {
                 break;
             }
@@ -64,6 +98,7 @@ fn starts(state: &State, slots: &mut Slots<'_>, owed: &mut Vec<Effect>) {
         }
     }
     ready.sort_unstable();
+    ready.truncate(most);
     owed.extend(ready.into_iter().map(|(_, _, subtask)| Effect::Start(subtask)));
 }
 

@@ -121,6 +121,11 @@ impl State {
         self.open.running.iter().copied()
     }
 
+    /// Attempts from this number on whose process is not known to run.
+    pub fn unspawned(&self, from: AttemptNo) -> impl Iterator<Item = AttemptNo> {
+        self.open.unspawned.range(from..).copied()
+    }
+
     /// The delegation with this id.
     pub fn find(&self, id: &DelegationId) -> Option<DelegationNo> {
         self.by_delegation.get(id).copied()

@@ -236,3 +236,28 @@ fn entries_become_parts_with_their_story_ids() {
     let classes: Vec<_> = entries.iter().map(|it| class_of_hours(it.estimated_hours)).collect();
     assert_eq!(format!("{classes:?}"), "[Simple, Implement]");
 }
+
+#[test]
+fn an_entry_of_a_list_brings_its_own_words_and_wishes() {
+    let entry = r#"{"id": "T-7", "title": "Build it", "description": "All of it",
+        "acceptanceCriteria": ["fast"], "delegationConfig": {"maxDepth": 2, "tokenBudget": 50000,
+        "pattern": "review", "qualityThreshold": 80, "subtaskApproval": true,
+        "rollbackOnFailure": true, "agentHints": {"cleo": ["build"]}}}"#;
+    let mut wished = call("T-7", &[]);
+    wished.entry = Some(Box::new(serde_json::from_str(entry).unwrap()));
+    wished.budget = Some(60_000);
+    let config = Config::default();
+    let roster = roster(&config);
+    let house = House { config: &config, roster: &roster };
+    let delegate = plan(&wished, house, &root(), "del-1".into()).unwrap().delegate;
+    assert_eq!(delegate.task_id.as_str(), "T-7");
+    assert_eq!(delegate.task, "Build it\nAll of it\nMust hold: fast");
+    assert_eq!((delegate.pattern, delegate.subtasks[0].agent.as_str()), (Pattern::Review, "cleo"));
+    assert_eq!((delegate.call.max_depth, delegate.call.tokens), (Some(2), Some(50_000)));
+    assert_eq!(delegate.settings.quality_threshold, Some(80));
+    assert!(delegate.settings.recovery.rollback_on_failure);
+    assert!(delegate.subtasks[0].needs_approval);
+    wished.yes = true;
+    let delegate = plan(&wished, house, &root(), "del-1".into()).unwrap().delegate;
+    assert!(!delegate.subtasks[0].needs_approval, "a root has said yes in advance");
+}

@@ -24,7 +24,7 @@ use legation_core::tree::command::{Caller, Command};
 use legation_core::tree::event::{Event, Settings};
 use legation_core::tree::rejection::Refusal;
 use legation_core::tree::{AttemptNo, DelegationNo, Rejection, State, SubtaskNo};
-use legation_core::tree::{bounds, decide, evolve, owed, replay};
+use legation_core::tree::{Effect, bounds, decide, evolve, owed, owed_apart, owed_slots, replay};
 
 pub(crate) use answer::{Answer, blocked, completed, failed, partial};
 pub(crate) use plan::{
@@ -115,7 +115,18 @@ impl Story {
 
     /// What the world still has to be made to do.
     pub(crate) fn owed(&mut self, expected: Expect) -> &mut Self {
-        expected.assert_eq(&words::owed(&self.state, &owed(&self.state)));
+        let all = owed(&self.state);
+        expected.assert_eq(&words::owed(&self.state, &all));
+        // Whoever asks for a part of it hears the same.
+        let apart = |effect: &&Effect| !matches!(effect, Effect::Start(_) | Effect::Spawn(_));
+        assert!(owed_apart(&self.state).iter().eq(all.iter().filter(apart)));
+        let starts = |effects: Vec<Effect>| {
+            effects.into_iter().filter(|effect| matches!(effect, Effect::Start(_)))
+        };
+        for most in [0, 1, usize::MAX] {
+            let first = starts(owed_slots(&self.state, most));
+            assert!(first.eq(starts(all.clone()).take(most)), "{most} of {all:?}");
+        }
         self
     }
 

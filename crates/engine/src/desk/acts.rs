@@ -1,21 +1,24 @@
 //! What is owed and not under way, as something the world can do.
 
+use std::collections::BTreeSet;
+
 use legation_core::ids::AttemptId;
 use legation_core::time::Now;
 use legation_core::tree::brief::{Manner, brief};
 use legation_core::tree::event::MergeOutcome;
 use legation_core::tree::state::Step;
-use legation_core::tree::{AttemptNo, DelegationNo, Effect, SubtaskNo, owed};
+use legation_core::tree::{AttemptNo, DelegationNo, Effect, SubtaskNo, owed_apart};
 
 use super::Desk;
 use crate::world::{Act, Base, Job, Work, World};
 
 impl<W: World> Desk<W> {
-    /// What is to be begun now. Each is said once, as long as it is owed.
-    pub(crate) fn acts(&mut self) -> Vec<Act> {
+    /// Begins what is owed and not under way. Each is said once, as long as it is
+    /// owed. What is said is made one by one: a brief is large, and there may be many.
+    pub(crate) fn act_on_owed(&mut self, mut begin: impl FnMut(Act)) {
         let now = self.world.now();
-        let owed = owed(&self.state);
-        let mut acts = std::mem::take(&mut self.lost_sight);
+        std::mem::take(&mut self.lost_sight).into_iter().for_each(&mut begin);
+        let owed = owed_apart(&self.state);
         self.wake = owed.iter().find_map(due);
         for effect in &owed {
             if self.under_way.contains(effect) {
@@ -25,9 +28,11 @@ impl<W: World> Desk<W> {
                 && self.begun.insert(*no)
             {
                 // Started by an engine that died, or never: it is found first, or lost.
-                acts.push(Act::Find(Box::new(self.job(*no, now))));
+                begin(Act::Find(Box::new(self.job(*no, now))));
             }
-            acts.extend(self.act(*effect, now));
+            if let Some(act) = self.act(*effect) {
+                begin(act);
+            }
         }
         let promised = |no: &AttemptNo| self.promised.contains(no);
         let begun = |effect: &Effect| {
@@ -35,18 +40,30 @@ impl<W: World> Desk<W> {
             lasting(effect) && !held_up
         };
         self.under_way = owed.into_iter().filter(begun).collect();
-        acts
+        for no in self.new_spawns() {
+            // A pause may come and go while its workspace is being made.
+            if self.begun.insert(no) {
+                begin(Act::Spawn(Box::new(self.job(no, now))));
+            }
+        }
     }
 
-    fn act(&mut self, effect: Effect, now: Now) -> Option<Act> {
+    /// The attempts to be spawned that were not said yet. Only what is new is looked
+    /// at, however many are on their way.
+    fn new_spawns(&mut self) -> Vec<AttemptNo> {
+        let state = &self.state;
+        let still = |no: &AttemptNo| state.unspawned(*no).next() == Some(*no);
+        let held_back = self.held_back.iter().copied().filter(still);
+        let all = held_back.chain(state.unspawned(self.next_spawn));
+        let is_paused = |no: &AttemptNo| state.is_paused(state.delegation_of(*no));
+        let (held_back, new) = all.partition(is_paused);
+        self.held_back = held_back;
+        self.next_spawn = state.attempts.next();
+        new
+    }
+
+    fn act(&mut self, effect: Effect) -> Option<Act> {
         Some(match effect {
-            Effect::Spawn(no) => {
-                // A pause may come and go while its workspace is being made.
-                if !self.begun.insert(no) {
-                    return None;
-                }
-                Act::Spawn(Box::new(self.job(no, now)))
-            }
             Effect::Stop(no, reason) => Act::Stop { attempt: self.id(no), reason },
             Effect::Freeze(no) => Act::Freeze { attempt: self.id(no), frozen: true },
             Effect::Thaw(no) => Act::Freeze { attempt: self.id(no), frozen: false },
@@ -64,8 +81,8 @@ impl<W: World> Desk<W> {
             },
             Effect::RemoveWorkspace(no) => Act::Remove(self.work(no)),
             Effect::Deliver(no) => return self.bring(no),
-            // A slot lets these on, not the world.
-            Effect::Start(_) | Effect::Wake(_) => return None,
+            // A slot lets the first on, not the world; spawns are counted up apart.
+            Effect::Start(_) | Effect::Spawn(_) | Effect::Wake(_) => return None,
         })
     }
 
@@ -116,8 +133,8 @@ impl<W: World> Desk<W> {
     /// The attempts whose merged work a subtask builds on: the nearest ones, which
     /// have everything before them in their own.
     fn builds_on(&self, of: SubtaskNo) -> Vec<AttemptId> {
-        let mut found = std::collections::BTreeSet::new();
-        let mut seen = std::collections::BTreeSet::new();
+        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mut next = vec![of];
         while let Some(no) = next.pop() {
             for &need in &self.state.subtasks[no].needs {

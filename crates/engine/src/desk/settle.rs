@@ -5,16 +5,21 @@ use legation_core::time::Now;
 use legation_core::tree::command::Start;
 use legation_core::tree::event::MergeOutcome;
 use legation_core::tree::state::Step;
-use legation_core::tree::{AttemptNo, Command, DelegationNo, Effect, Event, SubtaskNo, owed};
+use legation_core::tree::{AttemptNo, Command, DelegationNo, Effect, Event, SubtaskNo, owed_slots};
 
 use super::Desk;
 use crate::ids;
 use crate::world::World;
 
+/// After how many events nothing more is started in the same batch, so that any batch
+/// fits into one append.
+const FULL: usize = 4096;
+
 impl<W: World> Desk<W> {
     /// Goes on until nothing more follows.
     pub(super) fn settle(&mut self, now: Now, events: &mut Vec<Event>) {
         self.held += self.bell.granted();
+        self.is_unsettled = false;
         self.keep_promises();
         loop {
             let before = events.len();
@@ -26,7 +31,7 @@ impl<W: World> Desk<W> {
                 }
             }
             self.let_on(now, events);
-            if events.len() == before {
+            if events.len() == before || self.is_unsettled {
                 break;
             }
         }
@@ -45,8 +50,15 @@ impl<W: World> Desk<W> {
 
     /// Lets on what only needs a slot, the most urgent first.
     fn let_on(&mut self, now: Now, events: &mut Vec<Event>) {
+        // One more than there are slots for, so that somebody gets in line for the next.
+        let spare = self.held.saturating_sub(self.needed());
+        let most = spare.saturating_add(self.slots.free()).saturating_add(1);
         let mut full = false;
-        for effect in owed(&self.state) {
+        for effect in owed_slots(&self.state, usize::try_from(most).unwrap_or(usize::MAX)) {
+            if events.len() >= FULL {
+                self.is_unsettled = true;
+                break;
+            }
             // Everything after the first that finds no slot would find none either.
             if full && self.needs_slot(effect) {
                 continue;

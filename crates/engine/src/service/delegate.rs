@@ -135,7 +135,8 @@ impl<H: Host> Service<H> {
             listener.say(&Reply::News(Box::new((*heard).clone()))).await;
         }
         let Answer { status, view } = answer.map_err(|error| unreachable(&error))?;
-        Ok(Reply::Answer { status: status.to_owned(), view: (*view).clone() })
+        let view = serde_json::to_value(&*view).unwrap_or_default();
+        Ok(Reply::Answer { status: status.to_owned(), view })
     }
 
     /// A refusal with what may still be asked for; it is written down too.

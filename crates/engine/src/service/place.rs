@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::time::Duration;
 
 use legation_runners::supervise::become_subreaper;
 use tokio::net::UnixListener;
@@ -86,4 +87,17 @@ pub(super) fn leave(paths: &Paths, lock: File) {
     // The socket goes before the lock, so that it is never another engine's.
     let _ = fs::remove_file(&paths.socket);
     drop(lock);
+}
+
+/// Removes what attempts wrote so long ago that their history is forgotten, too.
+pub(super) fn clear_old(attempts: &Path, age: Duration) {
+    let Ok(entries) = fs::read_dir(attempts) else { return };
+    for entry in entries.flatten() {
+        let written = entry.metadata().and_then(|facts| facts.modified());
+        let old = written.is_ok_and(|at| at.elapsed().is_ok_and(|since| since > age));
+        if old {
+            // What cannot be removed now is tried again by the next start.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }

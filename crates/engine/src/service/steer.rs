@@ -34,6 +34,8 @@ impl<H: Host> Service<H> {
         let env = if matches!(who, Who::Root { .. }) { env } else { BTreeMap::new() };
         let home = self.home(env).await.map_err(|problem| trouble(&problem))?;
         let path = self.path_of(&tree, id).await?;
+        let steer = self.spelled_out(&tree, steer.clone()).await?;
+        let id = &steer.delegation;
         let command = command(who, &steer, (&home, &path));
         let resumes = matches!(steer.to, To::Resume);
         match self.engine.command(&tree, command).await {
@@ -67,6 +69,29 @@ impl<H: Host> Service<H> {
         });
         let path: Option<Vec<AgentId>> = path.await.map_err(|error| unreachable(&error))?;
         Ok(path.unwrap_or_default())
+    }
+
+    /// The same with the subtask's whole id, where its end was enough to name it.
+    async fn spelled_out(&self, tree: &DelegationId, mut steer: Steer) -> Result<Steer, Refused> {
+        let named = match &mut steer.to {
+            To::Retry { subtask, .. } | To::Skip { subtask, .. } => Some(subtask),
+            To::Cancel { subtask, .. } | To::Approve { subtask, .. } => subtask.as_mut(),
+            To::Pause { .. } | To::Resume => None,
+        };
+        let Some(subtask) = named else { return Ok(steer) };
+        let (wanted, short) = (steer.delegation.clone(), subtask.clone());
+        let found = self.engine.look(tree, move |state: &State| {
+            let no = state.find(&wanted)?;
+            let end = format!("-{short}");
+            let ids = state.delegations[no].subtasks.iter().map(|no| &state.subtasks[*no].id);
+            let exact = ids.clone().find(|id| **id == short);
+            let mut ending = ids.filter(|id| id.as_str().ends_with(&end));
+            exact.or_else(|| ending.next().filter(|_| ending.next().is_none())).cloned()
+        });
+        if let Some(id) = found.await.map_err(|error| unreachable(&error))? {
+            *subtask = id;
+        }
+        Ok(steer)
     }
 
     /// Whether a resume that has nothing to resume is good all the same.

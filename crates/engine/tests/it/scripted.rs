@@ -22,6 +22,7 @@ pub(crate) struct Scripted {
     drawn: AtomicU64,
     pub(crate) running: AtomicU32,
     pub(crate) peak: AtomicU32,
+    pub(crate) started: AtomicU32,
     /// Attempts that wait until somebody stops them.
     held: Mutex<Vec<(Job, Mailbox)>>,
 }
@@ -81,6 +82,7 @@ impl World for Scripted {
 
 impl Scripted {
     fn spawn(&self, job: Job, mail: Mailbox) {
+        self.started.fetch_add(1, Ordering::SeqCst);
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.peak.fetch_max(running, Ordering::SeqCst);
         self.running.fetch_sub(1, Ordering::SeqCst);

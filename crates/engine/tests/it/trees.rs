@@ -5,12 +5,19 @@ use legation_core::config::{Config, Pattern};
 use legation_core::tree::Command;
 use legation_core::tree::command::Cancel;
 use legation_core::tree::plan::{Plan, PlanSubtask};
-use legation_engine::Follow;
+use legation_engine::{Answer, Follow};
+use legation_store::Journal as _;
+use serde_json::Value;
 
 use crate::scripted::{engine, planned};
 
 fn call(task: &str) -> Call {
     Call { task: task.to_owned(), agents: vec!["general-purpose".into()], ..Call::default() }
+}
+
+/// The answer as its caller is shown it.
+fn shown(answer: &Answer) -> Value {
+    serde_json::to_value(&*answer.view).unwrap()
 }
 
 fn plan(pattern: Pattern, tasks: &[(&str, &str, &[&str])]) -> Plan {
@@ -32,8 +39,8 @@ async fn one_task_is_answered() {
     let accepted = engine.delegate(delegate, None, Follow::Nothing).await.unwrap();
     let answer = engine.answer(&accepted.id, &accepted.id).await.unwrap();
     assert_eq!(answer.status, "completed");
-    assert_eq!(answer.view["subtasks"][0]["return"]["summary"], "did Make it");
-    assert_eq!(answer.view["remaining"]["depth"], 3);
+    assert_eq!(shown(&answer)["subtasks"][0]["return"]["summary"], "did Make it");
+    assert_eq!(shown(&answer)["remaining"]["depth"], 3);
 }
 
 #[tokio::test]
@@ -48,7 +55,8 @@ async fn a_failure_blocks_only_what_depends_on_it() {
     let delegate = planned(&graph, engine.new_id(), &config);
     let accepted = engine.delegate(delegate, None, Follow::Nothing).await.unwrap();
     let answer = engine.answer(&accepted.id, &accepted.id).await.unwrap();
-    let statuses: Vec<_> = (0..4).map(|n| answer.view["subtasks"][n]["status"].clone()).collect();
+    let statuses: Vec<_> =
+        (0..4).map(|n| shown(&answer)["subtasks"][n]["status"].clone()).collect();
     assert_eq!(statuses, ["completed", "failed", "completed", "blocked"]);
     assert_eq!(answer.status, "partial");
 }
@@ -100,4 +108,38 @@ async fn trees_share_the_slots_of_the_engine() {
     }
     assert_eq!(engine.free_slots(), 2);
     assert!(!engine.is_busy());
+}
+
+#[tokio::test]
+async fn a_wide_fan_starts_in_steps_and_runs_each_part_once() {
+    const PARTS: u32 = 5000;
+    let (engine, world) = engine(PARTS);
+    let mut config = Config::default();
+    config.limits.max_concurrent_agents = PARTS;
+    config.limits.max_delegations_per_task = PARTS;
+    config.limits.max_agents_per_tree = PARTS;
+    config.limits.max_total_tokens = u64::from(PARTS) * 10_000;
+    let ids: Vec<String> = (0..PARTS).map(|n| format!("s{n}")).collect();
+    let tasks: Vec<(&str, &str, &[&str])> =
+        ids.iter().map(|id| (id.as_str(), "work", [].as_slice())).collect();
+    let mut fan = call("Fan");
+    fan.plan = Some(plan(Pattern::Parallel, &tasks));
+    let delegate = planned(&fan, engine.new_id(), &config);
+    let accepted = engine.delegate(delegate, None, Follow::Nothing).await.unwrap();
+    let answer = engine.answer(&accepted.id, &accepted.id).await.unwrap();
+    assert_eq!(answer.status, "completed");
+    assert_eq!(answer.view.progress.completed, PARTS);
+    assert_eq!(world.started.load(std::sync::atomic::Ordering::SeqCst), PARTS);
+}
+
+#[tokio::test]
+async fn without_a_history_a_tree_goes_once_it_was_told_and_not_before() {
+    let (engine, _) = engine(20);
+    engine.keep_history(false);
+    let delegate = planned(&call("Make it"), engine.new_id(), &Config::default());
+    let id = engine.delegate(delegate, None, Follow::Nothing).await.unwrap().id;
+    assert_eq!(engine.answer(&id, &id).await.unwrap().status, "completed");
+    while engine.journal().delegation(id.as_str()).await.unwrap().is_some() {
+        tokio::task::yield_now().await;
+    }
 }

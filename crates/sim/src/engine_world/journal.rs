@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use legation_core::ids::DelegationId;
 use legation_store::{
-    Append, Appended, Delegation, Entry, Error, Holder, Journal, Memory, Page, Past, PastPage,
+    Append, Appended, Delegation, Entry, Error, Journal, Memory, Page, Past, PastPage,
 };
 use tokio::sync::oneshot;
 
@@ -179,10 +179,6 @@ impl Journal for Shaky {
         let known = self.memory.delegation_of_key(scope, key).await;
         self.dawdle().await;
         known
-    }
-
-    async fn holder_of_token(&self, hash: &str) -> Result<Option<Holder>, Error> {
-        self.memory.holder_of_token(hash).await
     }
 
     async fn forget(&self, tree: &str) -> Result<bool, Error> {

@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use crate::append::{Append, Appended, Row};
 use crate::error::Error;
-use crate::record::{
-    Delegation, Entry, Holder, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage,
-};
+use crate::record::{Delegation, Entry, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage};
 
 /// Everything a journal knows.
 #[derive(Debug, Default)]
@@ -23,7 +21,6 @@ pub(super) struct Tables {
     active: BTreeSet<(i64, String)>,
     ended: BTreeSet<(i64, String)>,
     keys: BTreeMap<(String, String), String>,
-    tokens: BTreeMap<String, Holder>,
 }
 
 /// What belongs to one tree, and goes with it.
@@ -80,7 +77,7 @@ impl Tables {
                     }
                     Some(_) | None => {}
                 },
-                Row::Tree { .. } | Row::Token { .. } | Row::TokenRevoked { .. } => {}
+                Row::Tree { .. } => {}
             }
         }
         Ok(())
@@ -110,12 +107,6 @@ impl Tables {
                     tree.keys.insert(place.key().clone());
                     place.insert(delegation);
                 }
-            }
-            Row::Token { hash, attempt } => {
-                self.tokens.insert(hash, Holder { tree: name.to_string(), attempt });
-            }
-            Row::TokenRevoked { hash } => {
-                self.tokens.remove(&hash);
             }
         }
     }
@@ -180,10 +171,6 @@ impl Tables {
         self.keys.get(&(scope.to_owned(), key.to_owned())).cloned()
     }
 
-    pub(super) fn holder_of_token(&self, hash: &str) -> Option<Holder> {
-        self.tokens.get(hash).cloned()
-    }
-
     pub(super) fn forget(&mut self, name: &str) -> Result<bool, Error> {
         if self.open.contains(name) {
             return Err(Error::still_open(name));
@@ -198,8 +185,6 @@ impl Tables {
         for key in tree.keys {
             self.keys.remove(&key);
         }
-        // Tokens die with their attempts, so there are few of them at any time.
-        self.tokens.retain(|_, holder| holder.tree != name);
         Ok(true)
     }
 

@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -11,12 +12,16 @@ use crate::error::Error;
 
 /// How many prepared statements a connection keeps; there are about thirty.
 const STATEMENTS: usize = 64;
-/// After how many pages the log of SQLite flows back into the file: 16 MiB.
-const CHECKPOINT_PAGES: i64 = 4096;
+/// After how many pages the log of SQLite flows back into the file: 32 MiB. Most pages
+/// are written many times until then, and flow back once.
+const CHECKPOINT_PAGES: i64 = 8192;
 /// To what size that log is cut back.
 const LOG_BYTES: i64 = 64 * 1024 * 1024;
 /// How many KiB of pages the writer keeps in memory; negative means KiB to SQLite.
 const WRITER_CACHE: i64 = -16 * 1024;
+
+/// How soon what another program holds is tried again.
+const TRY_AGAIN: Duration = Duration::from_millis(2);
 
 /// Opens the file to write, makes it if need be, and brings it up to date.
 pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error> {
@@ -29,9 +34,7 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error
         return Err(Error::ReadOnly { path: path.into() });
     }
     schema::version(&connection, path)?;
-    let mode: String = connection
-        .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
-        .map_err(fault)?;
+    let mode = write_ahead(&connection, path, options.busy_timeout)?;
     if mode != "wal" {
         let detail = format!("its folder cannot hold a write-ahead log (`{mode}` instead)");
         return Err(Error::Io { path: path.into(), detail });
@@ -51,6 +54,21 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error
         set(&connection, "max_page_count", i64::from(pages)).map_err(fault)?;
     }
     Ok(connection)
+}
+
+/// Changes to the write-ahead log. SQLite does not wait for others here, so we do.
+fn write_ahead(connection: &Connection, path: &Path, patience: Duration) -> Result<String, Error> {
+    let began = Instant::now();
+    loop {
+        let mode =
+            connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0));
+        match mode.map_err(|error| fault::of(path, &error)) {
+            Err(Error::Locked { .. }) if began.elapsed() < patience => {
+                std::thread::sleep(TRY_AGAIN);
+            }
+            mode => return mode,
+        }
+    }
 }
 
 /// Opens the file to read. It must exist, in the version of this release.

@@ -8,8 +8,8 @@ use crate::error::Error;
 
 /// How many trees are hidden in one step.
 const TREES: i64 = 64;
-/// How many events are removed in one step.
-const EVENTS: usize = 1000;
+/// How many appends are removed in one step.
+const APPENDS: usize = 500;
 
 /// Hides a tree that has ended.
 pub(super) fn forget(connection: &Connection, tree: &str) -> Result<bool, Failure> {
@@ -48,11 +48,14 @@ pub(super) fn sweep(connection: &Connection) -> Result<bool, Failure> {
     let hidden = connection.prepare_cached(hidden)?.query_row([], |row| row.get(0)).optional()?;
     let hidden: Option<i64> = hidden;
     let Some(no) = hidden else { return Ok(false) };
+    let place = "UPDATE last_place SET position = \
+        max(position, (SELECT coalesce(max(position), 0) FROM events))";
+    connection.prepare_cached(place)?.execute([])?;
     let some = "DELETE FROM events WHERE position IN \
         (SELECT position FROM events WHERE tree = ?1 LIMIT ?2)";
-    let limit = i64::try_from(EVENTS).unwrap_or(i64::MAX);
+    let limit = i64::try_from(APPENDS).unwrap_or(i64::MAX);
     let removed = connection.prepare_cached(some)?.execute([no, limit])?;
-    if removed < EVENTS {
+    if removed < APPENDS {
         connection.prepare_cached("DELETE FROM trees WHERE no = ?1")?.execute([no])?;
     }
     Ok(true)
@@ -62,7 +65,6 @@ fn hide(connection: &Connection, no: i64) -> Result<(), Failure> {
     let rows = [
         "DELETE FROM delegations WHERE tree = ?1",
         "DELETE FROM keys WHERE tree = ?1",
-        "DELETE FROM tokens WHERE tree = ?1",
         "UPDATE trees SET id = NULL WHERE no = ?1",
     ];
     for row in rows {

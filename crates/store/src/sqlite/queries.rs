@@ -1,25 +1,23 @@
 //! The questions that are answered from the tables. Each uses an index, so that
 //! what has ended costs those that go on nothing.
 
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::record::{
-    Delegation, Entry, Holder, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage,
-};
+use super::packed;
+use crate::record::{Delegation, Entry, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page, Past, PastPage};
 
 /// By how many bits a time is shifted to get its span in the table of counts.
 const SPAN_BITS: u32 = 22;
 
-const READ: &str = "SELECT position, seq, event FROM events \
+const READ: &str = "SELECT position, seq, lengths, texts FROM events \
     WHERE tree = (SELECT no FROM trees WHERE id = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
-const READ_ALL: &str = "SELECT e.position, e.seq, e.event, t.id \
+const READ_ALL: &str = "SELECT e.position, e.seq, e.lengths, e.texts, t.id \
     FROM events e CROSS JOIN trees t ON t.no = e.tree \
     WHERE e.position > ?1 AND t.id IS NOT NULL ORDER BY e.position LIMIT ?2";
 const OPEN: &str = "SELECT id FROM trees \
     WHERE ended_at IS NULL AND id IS NOT NULL AND id > ?1 ORDER BY id LIMIT ?2";
 const KEY: &str = "SELECT delegation FROM keys WHERE scope = ?1 AND key = ?2";
-const TOKEN: &str = "SELECT t.id, k.attempt FROM tokens k JOIN trees t ON t.no = k.tree \
-    WHERE k.hash = ?1";
 
 /// The columns of a delegation, with the rest of the question.
 macro_rules! delegations {
@@ -66,7 +64,6 @@ pub(super) const QUESTIONS: &[(&str, &str)] = &[
     ("total", TOTAL),
     ("total of a status", TOTAL_OF_STATUS),
     ("delegation of a key", KEY),
-    ("holder of a token", TOKEN),
 ];
 
 /// Events of a tree.
@@ -77,18 +74,16 @@ pub(super) fn read(
     limit: usize,
 ) -> rusqlite::Result<Vec<Entry>> {
     let mut statement = connection.prepare_cached(READ)?;
-    let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![tree, after, at_most(limit, MAX_READ)])?;
-    let (mut entries, mut bytes) = (Vec::new(), 0);
+    let from = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![tree, from, at_most(limit, MAX_READ)])?;
+    let mut read = Read::new(limit);
     while let Some(row) = rows.next()? {
-        let entry = entry(row)?;
-        bytes += entry.event.len();
-        if bytes > MAX_READ_BYTES && !entries.is_empty() {
+        let wanted = |entry: &Entry| entry.seq > after;
+        if !read.take(row, wanted, Ok)? {
             break;
         }
-        entries.push(entry);
     }
-    Ok(entries)
+    Ok(read.found)
 }
 
 /// Events of all trees.
@@ -98,18 +93,47 @@ pub(super) fn read_all(
     limit: usize,
 ) -> rusqlite::Result<Vec<(String, Entry)>> {
     let mut statement = connection.prepare_cached(READ_ALL)?;
-    let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut rows = statement.query([after, at_most(limit, MAX_READ)])?;
-    let (mut entries, mut bytes) = (Vec::new(), 0);
+    let from = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut rows = statement.query([from, at_most(limit, MAX_READ)])?;
+    let mut read = Read::new(limit);
     while let Some(row) = rows.next()? {
-        let entry = entry(row)?;
-        bytes += entry.event.len();
-        if bytes > MAX_READ_BYTES && !entries.is_empty() {
+        let wanted = |entry: &Entry| entry.position > after;
+        if !read.take(row, wanted, |entry| Ok((row.get(4)?, entry)))? {
             break;
         }
-        entries.push((row.get(3)?, entry));
     }
-    Ok(entries)
+    Ok(read.found)
+}
+
+/// Events that were read so far.
+struct Read<T> {
+    found: Vec<T>,
+    bytes: usize,
+    limit: usize,
+}
+
+impl<T> Read<T> {
+    fn new(limit: usize) -> Self {
+        Self { found: Vec::new(), bytes: 0, limit: limit.min(MAX_READ) }
+    }
+
+    /// Takes the wanted events of a row; false once there is no room for more.
+    fn take(
+        &mut self,
+        row: &Row<'_>,
+        wanted: impl Fn(&Entry) -> bool,
+        form: impl Fn(Entry) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<bool> {
+        for entry in entries(row)?.into_iter().filter(wanted) {
+            self.bytes += entry.event.len();
+            let is_too_long = self.bytes > MAX_READ_BYTES && !self.found.is_empty();
+            if is_too_long || self.found.len() >= self.limit {
+                return Ok(false);
+            }
+            self.found.push(form(entry)?);
+        }
+        Ok(true)
+    }
 }
 
 /// Ids of trees that have not ended.
@@ -172,22 +196,27 @@ pub(super) fn delegation_of_key(
     connection.prepare_cached(KEY)?.query_row([scope, key], |row| row.get(0)).optional()
 }
 
-/// Whose token it is.
-pub(super) fn holder_of_token(
-    connection: &Connection,
-    hash: &str,
-) -> rusqlite::Result<Option<Holder>> {
-    let holder = |row: &Row<'_>| Ok(Holder { tree: row.get(0)?, attempt: row.get(1)? });
-    connection.prepare_cached(TOKEN)?.query_row([hash], holder).optional()
-}
-
 fn at_most(wanted: usize, limit: usize) -> i64 {
     i64::try_from(wanted.min(limit)).unwrap_or(i64::MAX)
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+/// The events of a row.
+fn entries(row: &Row<'_>) -> rusqlite::Result<Vec<Entry>> {
     let (position, seq): (i64, i64) = (row.get(0)?, row.get(1)?);
-    Ok(Entry { position: position.unsigned_abs(), seq: seq.unsigned_abs(), event: row.get(2)? })
+    let (lengths, texts) = (row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?);
+    let events = packed::unpack(lengths, texts).ok_or_else(|| {
+        let problem = "the lengths are not those of the events";
+        rusqlite::Error::FromSqlConversionFailure(2, Type::Text, problem.into())
+    })?;
+    let (position, seq) = (position.unsigned_abs(), seq.unsigned_abs());
+    let numbered = events.iter().rev().zip(0..).map(|(event, before)| Entry {
+        position: position.saturating_sub(before),
+        seq: seq.saturating_sub(before),
+        event: (*event).to_owned(),
+    });
+    let mut entries: Vec<Entry> = numbered.collect();
+    entries.reverse();
+    Ok(entries)
 }
 
 fn delegation_of(row: &Row<'_>) -> rusqlite::Result<Delegation> {

@@ -25,9 +25,10 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i64, Error
         let answer = connection.query_row(question, [], |row| row.get::<_, i64>(0));
         answer.map_err(|error| fault::of(path, &error))
     };
-    let found = ask("PRAGMA user_version")?;
-    let owner = ask("PRAGMA application_id")?;
+    // In this order: whoever has made the tables meanwhile has also signed the file.
     let is_empty = ask("SELECT count(*) FROM sqlite_schema")? == 0;
+    let owner = ask("PRAGMA application_id")?;
+    let found = ask("PRAGMA user_version")?;
     if owner != APPLICATION_ID && !is_empty {
         return Err(Error::NotAJournal { path: path.into() });
     }

@@ -5,23 +5,26 @@
 CREATE TABLE trees (
     no INTEGER PRIMARY KEY,
     id TEXT UNIQUE,
-    last_seq INTEGER NOT NULL,
     ended_at INTEGER
 );
 CREATE INDEX trees_open ON trees (id) WHERE ended_at IS NULL AND id IS NOT NULL;
 CREATE INDEX trees_ended ON trees (ended_at) WHERE ended_at IS NOT NULL AND id IS NOT NULL;
 CREATE INDEX trees_forgotten ON trees (no) WHERE id IS NULL;
 
+-- A row holds the events of one append, since a row costs more than what is in it.
+-- The numbers are those of its last event; the lengths in bytes are those of all
+-- events but the last, separated by commas.
 CREATE TABLE events (
     position INTEGER PRIMARY KEY,
     tree INTEGER NOT NULL,
     seq INTEGER NOT NULL,
-    event TEXT NOT NULL
+    lengths TEXT NOT NULL,
+    texts TEXT NOT NULL
 );
 CREATE UNIQUE INDEX events_of_tree ON events (tree, seq);
 
--- The last place that was given, in one row: none is given twice, even after the
--- newest events went. It is written once per transaction, unlike AUTOINCREMENT.
+-- A place at or after the last that was given to events which are gone, in one row:
+-- none is given twice. It is written only when events go, unlike AUTOINCREMENT.
 CREATE TABLE last_place (position INTEGER NOT NULL);
 INSERT INTO last_place VALUES (0);
 
@@ -84,10 +87,3 @@ CREATE TABLE keys (
     PRIMARY KEY (scope, key)
 ) WITHOUT ROWID;
 CREATE INDEX keys_of_tree ON keys (tree);
-
-CREATE TABLE tokens (
-    hash TEXT PRIMARY KEY,
-    tree INTEGER NOT NULL,
-    attempt TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX tokens_of_tree ON tokens (tree);

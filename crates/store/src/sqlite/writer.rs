@@ -1,8 +1,8 @@
 //! The one thread that writes, and group commit.
 //!
 //! Waiting for the disk is what an append costs. Whatever was asked for during that
-//! wait is taken together next time, in one transaction with one wait. A job that may
-//! be refused halfway has a savepoint, so that it takes nothing with it.
+//! wait is taken together next time, in one transaction with one wait. A job that is
+//! refused has written nothing, so the others in its group do not mind.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -139,17 +139,13 @@ impl Service {
         answers: &mut Vec<Answer>,
     ) -> rusqlite::Result<()> {
         self.execute("BEGIN IMMEDIATE")?;
-        let position = "SELECT position FROM last_place";
-        let first = self.connection.prepare_cached(position)?.query_row([], |row| row.get(0))?;
-        let mut last: i64 = first;
+        let last = "SELECT max(position, (SELECT coalesce(max(position), 0) FROM events)) \
+            FROM last_place";
+        let mut last = self.connection.prepare_cached(last)?.query_row([], |row| row.get(0))?;
         for job in jobs {
             let (answer, outcome) = job.run(self, &mut last);
             answers.push(answer);
             outcome?;
-        }
-        if last != first {
-            let position = "UPDATE last_place SET position = ?1";
-            self.connection.prepare_cached(position)?.execute([last])?;
         }
         self.execute("COMMIT")
     }
@@ -200,27 +196,9 @@ impl Service {
     }
 
     fn append(&self, append: &Append, last: &mut i64) -> Result<Appended, Failure> {
-        let write = || write::append(&self.connection, append, *last);
-        let done = match write::may_stop_halfway(append) {
-            true => self.guarded(write)?,
-            false => write()?,
-        };
+        let done = write::append(&self.connection, append, *last)?;
         *last = i64::try_from(done.position).unwrap_or(i64::MAX);
         Ok(done)
-    }
-
-    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-        self.execute("SAVEPOINT job")?;
-        let result = work();
-        match &result {
-            Ok(_) => self.execute("RELEASE job")?,
-            Err(Failure::Refused(_)) => {
-                self.execute("ROLLBACK TO job")?;
-                self.execute("RELEASE job")?;
-            }
-            Err(Failure::Broken(_)) => {}
-        }
-        result
     }
 }
 

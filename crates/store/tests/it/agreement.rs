@@ -51,13 +51,8 @@ fn row(tree: u8) -> impl Strategy<Value = Row> {
         let [key, delegation] = [format!("k{key}"), format!("d{id}")];
         Row::Key { scope: "api".into(), key, delegation }
     });
-    let token = (0..4_u8, 0..3_u8).prop_map(|(hash, attempt)| {
-        let [hash, attempt] = [format!("h{hash}"), format!("e{attempt}")];
-        Row::Token { hash, attempt }
-    });
-    let revoked = (0..4_u8).prop_map(|hash| Row::TokenRevoked { hash: format!("h{hash}") });
     let ended = prop::option::of(time()).prop_map(|ended_at| Row::Tree { ended_at });
-    prop_oneof![3 => delegation, 2 => key, 1 => token, 1 => revoked, 1 => ended]
+    prop_oneof![3 => delegation, 2 => key, 1 => ended]
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -96,7 +91,6 @@ async fn everything(journal: &impl Journal) -> Vec<String> {
         seen.push(format!("{:?}", journal.read(&name(number), 1, 3).await));
         seen.push(format!("{:?}", journal.delegation(&format!("d{number}")).await));
         seen.push(format!("{:?}", journal.delegation_of_key("api", &format!("k{number}")).await));
-        seen.push(format!("{:?}", journal.holder_of_token(&format!("h{number}")).await));
     }
     for status in [None, Some("failed".to_owned())] {
         for since in [None, Some(0), Some((1 << 22) - 1), Some(2 << 22), Some(DAY)] {

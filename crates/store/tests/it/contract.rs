@@ -1,11 +1,10 @@
 //! What every journal promises, written once and asked of each of them.
 
 use legation_store::{
-    Appended, Delegation, Error, Holder, Journal, MAX_EVENTS, MAX_READ_BYTES, Memory, Page, Past,
-    Row,
+    Appended, Delegation, Error, Journal, MAX_EVENTS, MAX_READ_BYTES, Memory, Page, Past, Row,
 };
 
-use crate::samples::{OnDisk, ended, events, key, rows, running, texts, token, wait};
+use crate::samples::{OnDisk, ended, events, key, rows, running, texts, wait};
 
 /// Makes a test of each promise for each journal.
 macro_rules! promises {
@@ -33,7 +32,6 @@ promises! {
     a_delegation_belongs_to_one_tree
     a_row_of_another_tree_is_refused
     an_append_without_events_or_beyond_the_limits_is_refused
-    a_token_leads_to_its_attempt_until_it_is_revoked
     a_delegation_is_as_its_last_row_says
     active_delegations_come_newest_first
     history_comes_newest_first_with_the_total
@@ -132,13 +130,12 @@ async fn any_text_is_kept_as_it_is(journal: &impl Journal) {
 async fn a_refused_row_takes_its_events_and_the_other_rows_with_it(journal: &impl Journal) {
     journal.append(rows("one", 0, vec![key("k", "del-1")])).await.unwrap();
     let delegation = Row::Delegation(running("del-2", "two", 1));
-    let both = vec![delegation, token("h", "exec-1"), key("free", "del-2"), key("k", "del-2")];
+    let both = vec![delegation, key("free", "del-2"), key("k", "del-2")];
     let refused = journal.append(rows("two", 0, both)).await;
     assert_eq!(refused, Err(Error::DuplicateKey { delegation: "del-1".into() }));
     assert_eq!(journal.read("two", 0, 10).await, Ok(Vec::new()));
     assert_eq!(journal.open_trees("", 10).await.unwrap(), ["one"]);
     assert_eq!(journal.delegation("del-2").await, Ok(None));
-    assert_eq!(journal.holder_of_token("h").await, Ok(None));
     assert_eq!(journal.delegation_of_key("api", "free").await, Ok(None));
     assert_eq!(journal.append(events("two", 0, &["x"])).await.map(|done| done.seq), Ok(1));
 }
@@ -185,13 +182,13 @@ async fn a_row_of_another_tree_is_refused(journal: &impl Journal) {
 
 async fn an_append_without_events_or_beyond_the_limits_is_refused(journal: &impl Journal) {
     let many = vec![""; MAX_EVENTS + 1];
-    let revoked = Row::TokenRevoked { hash: "h".into() };
+    let open = Row::Tree { ended_at: None };
     let huge = "x".repeat(33 << 20);
     let cases = [
         (events("t", 0, &[]), "an append without events"),
         (events("", 0, &["x"]), "a tree without an id"),
         (events("t", 0, &many), "16385 events at once, and at most 16384 are taken"),
-        (rows("t", 0, vec![revoked; 16385]), "16385 rows at once, and at most 16384 are taken"),
+        (rows("t", 0, vec![open; 16385]), "16385 rows at once, and at most 16384 are taken"),
         (events("t", 0, &[&huge, &huge]), "69206016 bytes at once, and at most 67108864 are taken"),
     ];
     for (append, what) in cases {
@@ -199,19 +196,6 @@ async fn an_append_without_events_or_beyond_the_limits_is_refused(journal: &impl
         assert_eq!(refused, Err(Error::Invalid { what: what.into() }));
     }
     assert_eq!(journal.read("t", 0, 10).await, Ok(Vec::new()));
-}
-
-async fn a_token_leads_to_its_attempt_until_it_is_revoked(journal: &impl Journal) {
-    let holder = |attempt: &str| Some(Holder { tree: "t".into(), attempt: attempt.into() });
-    journal.append(rows("t", 0, vec![token("h", "exec-1"), token("i", "exec-2")])).await.unwrap();
-    assert_eq!(journal.holder_of_token("h").await, Ok(holder("exec-1")));
-    let revoked = Row::TokenRevoked { hash: "h".into() };
-    journal.append(rows("t", 1, vec![revoked.clone()])).await.unwrap();
-    assert_eq!(journal.holder_of_token("h").await, Ok(None));
-    assert_eq!(journal.holder_of_token("i").await, Ok(holder("exec-2")));
-    // Twice is harmless, and the order of the rows counts.
-    journal.append(rows("t", 2, vec![revoked, token("h", "exec-3")])).await.unwrap();
-    assert_eq!(journal.holder_of_token("h").await, Ok(holder("exec-3")));
 }
 
 async fn a_delegation_is_as_its_last_row_says(journal: &impl Journal) {
@@ -306,11 +290,10 @@ async fn trees_are_open_until_they_are_said_to_have_ended(journal: &impl Journal
 
 /// A tree that has ended, with one of everything.
 async fn full_tree(journal: &impl Journal, tree: &str, ended_at: i64) {
-    let [delegation, hash] = [format!("del-{tree}"), format!("hash-{tree}")];
+    let delegation = format!("del-{tree}");
     let all = vec![
         Row::Delegation(ended(&delegation, tree, "completed", ended_at)),
         key(&format!("key-{tree}"), &delegation),
-        token(&hash, "exec-1"),
         Row::Tree { ended_at: Some(ended_at) },
     ];
     journal.append(rows(tree, 0, all)).await.unwrap();
@@ -323,7 +306,6 @@ async fn a_forgotten_tree_leaves_nothing_behind(journal: &impl Journal) {
     assert_eq!(journal.read("one", 0, 10).await, Ok(Vec::new()));
     assert_eq!(journal.delegation("del-one").await, Ok(None));
     assert_eq!(journal.delegation_of_key("api", "key-one").await, Ok(None));
-    assert_eq!(journal.holder_of_token("hash-one").await, Ok(None));
     let past = Past { status: None, since: None, page: Page::first(9) };
     let history = journal.history(past).await.unwrap();
     assert_eq!((ids(&history.delegations).as_str(), history.total), ("del-two", 1));

@@ -44,8 +44,5 @@ fn no_question_looks_through_a_whole_table() {
           SEARCH delegations USING COVERING INDEX delegations_status (status=? AND ended_at>? AND ended_at<?)
         delegation of a key
           SEARCH keys USING PRIMARY KEY (scope=? AND key=?)
-        holder of a token
-          SEARCH k USING PRIMARY KEY (hash=?)
-          SEARCH t USING INTEGER PRIMARY KEY (rowid=?)
     "#]].assert_eq(&plans);
 }

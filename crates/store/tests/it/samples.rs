@@ -67,11 +67,6 @@ pub(crate) fn key(key: &str, delegation: &str) -> Row {
     Row::Key { scope: "api".into(), key: key.into(), delegation: delegation.into() }
 }
 
-/// A token.
-pub(crate) fn token(hash: &str, attempt: &str) -> Row {
-    Row::Token { hash: hash.into(), attempt: attempt.into() }
-}
-
 /// The texts of a tree's events.
 pub(crate) async fn texts(journal: &impl Journal, tree: &str) -> Vec<String> {
     let entries = journal.read(tree, 0, usize::MAX).await.unwrap();

@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use xtask::bench::counts::collected;
+use xtask::bench::peers::{self, Figures, Goal};
 use xtask::bench::table::{Case, Measured, judged, text};
 
 fn measured(line: &str, instructions: f64, nanos: Option<f64>) -> (Case, Measured) {
@@ -41,4 +42,44 @@ fn the_count_is_read_from_what_valgrind_says() {
     let said = "==7== Callgrind\n==7== Events    : Ir\n==7== Collected : 123456\n==7==\n";
     assert_eq!(collected(said), Some(123_456));
     assert_eq!(collected("==7== Callgrind\n"), None);
+}
+
+fn figures(text: &str) -> Figures {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn the_middle_of_several_runs_counts() {
+    let runs = [
+        r#"{"mode":"seq","wall_s":3.5}"#,
+        r#"{"mode":"seq","wall_s":1.5}"#,
+        r#"{"mode":"seq","wall_s":2.5}"#,
+    ];
+    let medians = peers::medians(&runs.map(figures));
+    assert_eq!(serde_json::to_string(&medians).unwrap(), r#"{"mode":"seq","wall_s":2.5,"runs":3}"#);
+}
+
+#[test]
+fn peers_stand_below_the_engine_with_their_ratios() {
+    let found = [
+        r#"{"peer":"legation","variant":"","mode":"seq","n":10,"cpu_ms_per_deleg":0.05}"#,
+        r#"{"peer":"slow","variant":"","mode":"seq","n":10,"cpu_ms_per_deleg":5.5}"#,
+        r#"{"peer":"slow","variant":"raw","mode":"seq","n":10,"cpu_ms_per_deleg":1.0}"#,
+        r#"{"peer":"other","variant":"","mode":"seq","n":11,"cpu_ms_per_deleg":1.0}"#,
+        r#"{"peer":"legation","variant":"","mode":"trees","n":5,"events_per_s_wall":40000.0}"#,
+    ];
+    let goals = [
+        Goal::at_most("seq", 10, "cpu_ms_per_deleg", 0.1),
+        Goal::at_least("trees", 5, "events_per_s_wall", 50_000.0),
+        Goal::shown("fan", 5, "wall_s"),
+    ];
+    let found = found.map(figures);
+    expect![[r#"
+                                               legation       wanted
+        seq 10: cpu_ms_per_deleg                 0.0500     ≤ 0.1000
+            slow (raw)                             1.00       × 20.0
+            slow                                   5.50        × 110
+        trees 5: events_per_s_wall                40000      ≥ 50000  MISSED"#]]
+    .assert_eq(&peers::table(&goals, &found));
+    assert_eq!(goals.map(|goal| goal.is_missed(&found)), [false, true, false]);
 }

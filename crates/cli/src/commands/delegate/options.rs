@@ -33,19 +33,17 @@ pub(crate) struct Options {
     /// Print the id and do not wait.
     #[arg(long, conflicts_with = "dry_run")]
     detach: bool,
-    /// Say yes to whatever would be asked.
+    /// Start what the configuration would have you asked about.
     #[arg(long)]
     yes: bool,
     /// Take the task as text, even if it looks like the id of a task.
     #[arg(long)]
-    text: bool,
+    pub(super) text: bool,
 }
 
 impl Options {
     /// The call that these make.
     pub(super) fn call(&self) -> Call {
-        // Nothing is asked so far, and every task is text.
-        let _ = (self.yes, self.text);
         Call {
             budget: self.budget,
             max_cost: self.max_cost,
@@ -54,6 +52,7 @@ impl Options {
             include_dirty: self.include_dirty,
             idempotency_key: self.idempotency_key.clone(),
             detach: self.detach,
+            yes: self.yes,
             ..Call::default()
         }
     }

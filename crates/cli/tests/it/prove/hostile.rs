@@ -106,7 +106,7 @@ fn a_child_may_delete_its_workspace_and_hurts_only_itself() {
 fn a_child_that_delegates_in_a_loop_meets_its_bounds() {
     let stage = Stage::new("[limits]\nmaxDelegationsPerTask = 4\n[recovery]\nmaxRetries = 0\n");
     let loops = "n=0; while [ $n -lt 12 ]; do n=$((n+1))\n\
-                 legation delegate --json --detach --agent leaf \"part $n\" > $OUT/said-$n.json\n\
+                 legation delegate --json --detach --budget 20000 --max-cost 0.5 --agent leaf \"part $n\" > $OUT/said-$n.json\n\
                  echo $? >> $OUT/codes; done\n\
                  legation submit --status completed --summary tried";
     stage.agent("looper", "subagents:\n  allow: ['*']\n", loops);
@@ -120,7 +120,8 @@ fn a_child_that_delegates_in_a_loop_meets_its_bounds() {
     assert_eq!(codes.iter().filter(|code| *code == "0").count(), 4, "{codes:?}");
     assert_eq!(codes.iter().filter(|code| *code == "6").count(), 8, "{codes:?}");
     let last = stage.told("said-12.json");
-    assert!(last.contains("TOO_MANY_DELEGATIONS"), "{last}");
+    let all: Vec<String> = (1..=12).map(|n| stage.told(&format!("said-{n}.json"))).collect();
+    assert!(last.contains("TOO_MANY_DELEGATIONS"), "{all:#?}");
     assert!(stage.told("leaves").lines().count() <= 4);
 }
 

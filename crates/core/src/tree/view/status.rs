@@ -12,6 +12,7 @@ use crate::money::Usd;
 use crate::returns::{Receipt, Return, ReturnError};
 use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
+use crate::tree::bounds::Remaining;
 use crate::tree::event::{AttemptEnded, DelegationResult, Outcome, Role};
 use crate::tree::state::State;
 
@@ -44,6 +45,9 @@ pub struct DelegationView {
     pub metrics: Metrics,
     /// What came of it.
     pub result: Option<Arc<DelegationResult>>,
+    /// What whoever asked may still ask for; only in the answer to a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining: Option<Remaining>,
 }
 
 /// How far a delegation is.
@@ -151,6 +155,7 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
         subtasks: delegation.subtasks.iter().map(|no| subtask(state, *no, now)).collect(),
         metrics: metrics(state, no, now),
         result: delegation.result.clone(),
+        remaining: None,
     }
 }
 
