@@ -114,7 +114,7 @@ impl World for Scripted {
                 tokio::spawn(async move { mail.tell(Command::RolledBack { delegation }).await });
             }
             Act::Bring { delegation, .. } => {
-                tokio::spawn(async move { mail.brought(delegation).await });
+                tokio::spawn(async move { mail.brought(delegation, None).await });
             }
             // The script always ends by itself.
             Act::Stop { .. } => {}
@@ -122,6 +122,6 @@ impl World for Scripted {
     }
 
     fn manner(&self, _agent: &AgentId, _parent: Option<&AgentId>) -> Manner {
-        Manner { prompt: "You are a child".to_owned(), schema: None }
+        Manner { prompt: "You are a child".to_owned(), ..Manner::default() }
     }
 }

@@ -54,6 +54,8 @@ pub(crate) struct Desk<W> {
     promised: BTreeSet<AttemptNo>,
     /// Delegations whose result is being brought, or was brought, to who asked.
     brought: BTreeMap<DelegationNo, bool>,
+    /// Why a result is not where whoever asked for it works.
+    not_brought: BTreeMap<DelegationNo, String>,
     /// What has to be looked for after the engine came back.
     lost_sight: Vec<Act>,
     /// Made when the first one listens: it takes more memory than a small tree.
@@ -125,6 +127,7 @@ impl<W: World> Desk<W> {
             begun: BTreeSet::new(),
             promised: BTreeSet::new(),
             brought: BTreeMap::new(),
+            not_brought: BTreeMap::new(),
             lost_sight: Vec::new(),
             is_told: false,
             news: None,
@@ -175,10 +178,13 @@ impl<W: World> Desk<W> {
                 self.recover(serving, now, &mut batch.events);
                 batch.again.push(Mail::Recover { serving, held: None });
             }
-            Mail::Brought { delegation } => {
-                let asked = self.state.find(&delegation).and_then(|no| self.brought.get_mut(&no));
-                if let Some(brought) = asked {
+            Mail::Brought { delegation, obstacle } => {
+                let no = self.state.find(&delegation);
+                if let Some((no, brought)) =
+                    no.and_then(|no| Some((no, self.brought.get_mut(&no)?)))
+                {
                     *brought = true;
+                    self.not_brought.extend(obstacle.map(|why| (no, why)));
                 }
             }
         }
@@ -302,6 +308,7 @@ impl<W: World> Desk<W> {
         };
         let mut view = view::status(&self.state, no, now);
         view.remaining = bounds::remaining(&self.state, &caller, now, self.slots.free());
+        view.reason = view.reason.or_else(|| self.not_brought.get(&no).cloned());
         view
     }
 

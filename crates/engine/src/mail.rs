@@ -35,6 +35,8 @@ pub(crate) enum Mail {
     Brought {
         /// Which.
         delegation: DelegationId,
+        /// Why it is not there after all.
+        obstacle: Option<String>,
     },
     /// The engine came back: find what was running.
     Recover {
@@ -124,9 +126,9 @@ impl Mailbox {
         answer.await.ok().flatten()
     }
 
-    /// Tells the tree that a result is where whoever asked for it works.
-    pub async fn brought(&self, delegation: DelegationId) {
-        let _ = self.sender.send(Mail::Brought { delegation }).await;
+    /// Tells the tree that a result is where whoever asked for it works, or why it is not.
+    pub async fn brought(&self, delegation: DelegationId, obstacle: Option<String>) {
+        let _ = self.sender.send(Mail::Brought { delegation, obstacle }).await;
     }
 
     /// Whether the tree's actor has gone.

@@ -58,7 +58,6 @@ pub(crate) struct Inner {
     home: RwLock<Arc<Home>>,
     spaces: Arc<Spaces>,
     keeper: Keeper,
-    cgroup: Option<PathBuf>,
     running: Mutex<FxHashMap<AttemptId, Arc<Live>>>,
     works: Semaphore,
     /// Until when a provider wants nobody of these agents.
@@ -118,7 +117,6 @@ impl Real {
             home: RwLock::new(Arc::new(home)),
             spaces: Arc::new(spaces),
             keeper,
-            cgroup: legation_runners::keep::cgroup::own(),
             running: Mutex::default(),
             works: Semaphore::new(MAX_WORKS),
             holds: Mutex::default(),
@@ -148,6 +146,12 @@ impl Real {
             .filter_map(|(id, live)| Some((live.remote().as_ref()?.0, id.clone())))
             .collect();
         ancestry(pid, &keepers)
+    }
+
+    /// Whether there is a program to run an agent with.
+    pub fn can_run(&self, agent: &AgentId, parent: Option<&AgentId>) -> bool {
+        let found = self.inner.agent(agent, parent);
+        found.is_some_and(|(definition, _)| !definition.legation.command.is_empty())
     }
 
     /// The attempt that a token names, if we made it.
@@ -275,6 +279,7 @@ impl World for Real {
     fn manner(&self, agent: &AgentId, parent: Option<&AgentId>) -> Manner {
         let definition = self.inner.agent(agent, parent).map(|(definition, _)| definition);
         definition.map_or_else(Manner::default, |definition| Manner {
+            delegates: definition.subagents.is_some(),
             prompt: definition.prompt,
             schema: definition.legation.schema,
         })

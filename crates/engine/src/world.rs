@@ -38,6 +38,8 @@ pub struct Manner {
     pub prompt: String,
     /// A JSON Schema of `data` in the return.
     pub schema: Option<serde_json::Value>,
+    /// Whether it may delegate in turn.
+    pub delegates: bool,
 }
 
 /// Something to be done.

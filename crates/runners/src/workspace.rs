@@ -25,6 +25,7 @@ mod types;
 mod walk;
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub use error::Error;
@@ -58,6 +59,9 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Spaces {
     mechanism: Box<dyn Mechanism>,
+    /// Held while a delegation begins: its subtasks come at once, and the first one makes
+    /// the base for all.
+    beginnings: Mutex<()>,
 }
 
 impl Spaces {
@@ -75,7 +79,7 @@ impl Spaces {
             Some(repository) => Box::new(repository),
             None => Box::new(Plain::open(project, state, options)?),
         };
-        Ok(Self { mechanism })
+        Ok(Self { mechanism, beginnings: Mutex::default() })
     }
 
     /// Whether the project is in a git repository.
@@ -95,6 +99,7 @@ impl Spaces {
     /// All its subtasks share it, however the parent goes on meanwhile. Asked a
     /// second time, the answer is the first one.
     pub fn begin(&self, start: &Start) -> Result<String, Error> {
+        let _one = self.beginnings.lock().unwrap_or_else(PoisonError::into_inner);
         self.mechanism.begin(start)
     }
 

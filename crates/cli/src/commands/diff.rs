@@ -88,7 +88,10 @@ struct Work {
 fn last_work(found: &Found, subtask: &str) -> Result<Option<Work>, CommandError> {
     let state = &found.state;
     let mut all = state.delegations[found.no].subtasks.iter().copied();
-    let no = all.find(|no| state.subtasks[*no].id.as_str() == subtask).ok_or_else(|| {
+    let end = format!("-{subtask}");
+    // The end of a made id is enough to name it, as it is in what is shown.
+    let is_meant = |id: &str| id == subtask || id.ends_with(&end);
+    let no = all.find(|no| is_meant(state.subtasks[*no].id.as_str())).ok_or_else(|| {
         let id = &state.delegations[found.no].id;
         let message = format!("there is no subtask {} in {id}", shown::quote(subtask));
         CommandError::failed(Code::Conflict, message)

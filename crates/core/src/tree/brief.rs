@@ -62,6 +62,9 @@ pub struct Brief {
     pub context: Context,
     /// What may still be asked for.
     pub remaining: Option<Remaining>,
+    /// How to hand a part of it on, where that is allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delegation: Option<String>,
     /// The form of the return.
     pub return_format: String,
     /// What was left out to fit.
@@ -143,6 +146,8 @@ pub struct Manner<'a> {
     pub prompt: &'a str,
     /// A JSON Schema of `data` in the return.
     pub schema: Option<&'a Value>,
+    /// Whether it may delegate in turn.
+    pub delegates: bool,
 }
 
 /// What an attempt is told.
@@ -190,12 +195,27 @@ pub fn brief(
             previous: previous(state, no),
             note: subtask.note.as_deref().map(|note| neutralise(note).into()),
         },
+        delegation: delegation_taught(state, no, manner.delegates),
         remaining: bounds::remaining(state, &caller, now, free_slots),
         return_format: returns::instruction(&metadata, manner.schema),
         cut: Vec::new(),
     };
     shorten(&mut brief, state.ledger.left(subtask.account).tokens);
     brief
+}
+
+/// How to hand a part on, for an agent that may and stands high enough.
+fn delegation_taught(state: &State, no: AttemptNo, delegates: bool) -> Option<String> {
+    let caller = bounds::standing(state, no);
+    let enabled = state.settings.as_ref().is_some_and(|settings| settings.enabled);
+    let (depth, most) = (caller.depth, caller.max_depth);
+    (delegates && enabled && depth < most).then(|| {
+        format!(
+            "To hand a part of this to another agent, run `legation delegate`, or write a line \
+             [delegate:what is to be done:hours] with whole hours. You stand at depth {depth} of \
+             at most {most}."
+        )
+    })
 }
 
 /// Everything the subtask builds on, in the order it came to be.

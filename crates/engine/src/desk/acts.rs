@@ -108,7 +108,11 @@ impl<W: World> Desk<W> {
         let parent = delegation.parent.map(|no| &self.state.attempts[no]);
         let asked_by = parent.map(|parent| parent.agent.clone());
         let manner = self.world.manner(&attempt.agent, asked_by.as_ref());
-        let told = Manner { prompt: &manner.prompt, schema: manner.schema.as_ref() };
+        let told = Manner {
+            prompt: &manner.prompt,
+            schema: manner.schema.as_ref(),
+            delegates: manner.delegates,
+        };
         let place = parent.and_then(|parent| Some((parent.id.clone(), parent.workspace.clone()?)));
         Job {
             tree: self.tree.clone(),

@@ -25,8 +25,6 @@ use crate::world::Job;
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 /// How long an attempt may take to end after it has handed in its return.
 const END_AFTER: Duration = Duration::from_secs(10);
-/// The first line where no workspace could be made.
-const NO_WORKSPACE: &str = "Failed to create child worktree for delegation.";
 
 /// What an attempt said until its processes ended.
 pub(super) struct Heard {
@@ -162,8 +160,7 @@ impl Inner {
             }
             spaces.create(&new)
         });
-        made.await
-            .map_err(|why| Obstacle::new(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {why}")))
+        made.await.map_err(|why| Obstacle::new(Code::WorkspaceFailed, why))
     }
 
     fn order(
@@ -176,7 +173,7 @@ impl Inner {
         let made = fs::create_dir_all(&folder)
             .and_then(|()| fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)));
         made.map_err(|problem| {
-            Obstacle::new(Code::WorkspaceFailed, format!("{NO_WORKSPACE} {folder:?}: {problem}"))
+            Obstacle::new(Code::WorkspaceFailed, format!("{folder:?}: {problem}"))
         })?;
         let env: Vec<(String, String)> =
             definition.legation.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
@@ -196,7 +193,9 @@ impl Inner {
             agent_file: file,
             brief: &brief,
             limits: Limits::default(),
-            cgroup: self.cgroup.as_deref(),
+            // The keeper is the parent of every orphan; a group of its own would cost more
+            // than most commands take.
+            cgroup: None,
         };
         start.order(std::env::vars()).map_err(|error| {
             let code = match &error {

@@ -60,7 +60,9 @@ impl Inner {
             agent_file: None,
             brief: "",
             limits: Limits::default(),
-            cgroup: self.cgroup.as_deref(),
+            // The keeper is the parent of every orphan; a group of its own would cost more
+            // than most commands take.
+            cgroup: None,
         };
         let order = start.order(std::env::vars()).ok()?;
         let mut running = self.keeper.spawn(&order).await.ok()?;

@@ -84,7 +84,14 @@ impl Inner {
             None => Ok(None),
         });
         // A conflict changes nothing there; the result stays on its branch.
-        drop(brought.await);
-        mail.brought(delegation).await;
+        let obstacle = match brought.await {
+            Ok(Some(Merge::Conflict { files })) => Some(format!(
+                "its files are not in your workspace: both sides changed {}",
+                files.join(", ")
+            )),
+            Ok(Some(Merge::Clean { .. } | Merge::Nothing) | None) => None,
+            Err(why) => Some(format!("its files are not in your workspace: {why}")),
+        };
+        mail.brought(delegation, obstacle).await;
     }
 }

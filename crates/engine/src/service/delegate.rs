@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use legation_core::Code;
 use legation_core::call::{self, Asker, Call, House};
-use legation_core::ids::DelegationId;
+use legation_core::ids::{AgentId, DelegationId};
 use legation_core::tree::Command;
 use legation_core::tree::bounds;
+use legation_core::tree::command::Delegate;
 use legation_core::tree::rejection::Refusal;
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -73,6 +74,7 @@ impl<H: Host> Service<H> {
         let asker = Asker { caller: who.caller(), path };
         let planned = call::plan(call, house, &asker, self.engine.new_id());
         let planned = planned.map_err(|refusal| Error::Rejected(refusal.into()))?;
+        self.check_programs(&planned.delegate, asker.path.last())?;
         let pattern = planned.delegate.pattern;
         let accepted = self.engine.delegate(planned.delegate, tree, follow).await?;
         let first = Reply::Accepted {
@@ -82,6 +84,20 @@ impl<H: Host> Service<H> {
             chosen: planned.chosen.iter().map(Into::into).collect(),
         };
         Ok((accepted, first))
+    }
+
+    /// Refuses what no program could do, before anything starts.
+    fn check_programs(&self, delegate: &Delegate, parent: Option<&AgentId>) -> Result<(), Error> {
+        let allowed = delegate.subtasks.iter().filter(|target| target.permitted.is_ok());
+        let mut idle = allowed.filter(|target| !self.real.can_run(&target.agent, parent));
+        let Some(target) = idle.next() else { return Ok(()) };
+        let refusal = Refusal::new(
+            Code::ToolUnavailable,
+            format!("Agent `{}` names no program to run.", target.agent),
+            "Name an agent with `--agent`, or give its file `legation: {runner: command, \
+             command: [\"./program\"]}`; this version runs no other kind.",
+        );
+        Err(Error::Rejected(refusal.into()))
     }
 
     /// Waits for a delegation that somebody has asked for before.

@@ -53,6 +53,9 @@ impl<H: Host> Service<H> {
             state.find(&wanted).map(|no| state.delegation_status(no))
         });
         let status = status.await.map_err(|error| unreachable(&error))?;
+        // It has to stop; that it has stopped is another thing.
+        let stops = matches!(steer.to, To::Cancel { subtask: None, .. });
+        let status = if stops && status == Some("running") { Some("cancelling") } else { status };
         Ok(Reply::Done(json!({"success": true, "delegationId": id, "status": status})))
     }
 

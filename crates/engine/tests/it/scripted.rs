@@ -70,7 +70,7 @@ impl World for Scripted {
                 tokio::spawn(async move { mail.tell(Command::RolledBack { delegation }).await });
             }
             Act::Bring { delegation, .. } => {
-                tokio::spawn(async move { mail.brought(delegation).await });
+                tokio::spawn(async move { mail.brought(delegation, None).await });
             }
         }
     }

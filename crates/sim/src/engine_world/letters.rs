@@ -77,7 +77,7 @@ impl Hub {
             }
             What::Brought(delegation) => {
                 self.lock().say(format!("brought {delegation}"));
-                letter.mail.brought(delegation).await;
+                letter.mail.brought(delegation, None).await;
             }
         }
         true

@@ -8,7 +8,8 @@ use crate::story::{Story, completed, debate, failed, parallel, sequential};
 
 fn told(story: &Story, name: &str) -> Brief {
     let no = story.attempt_no(name);
-    brief(&story.state, no, Manner { prompt: " Be kind. \n", schema: None }, (story.now, 7))
+    let manner = Manner { prompt: " Be kind. \n", schema: None, delegates: false };
+    brief(&story.state, no, manner, (story.now, 7))
 }
 
 #[test]
@@ -104,4 +105,20 @@ fn what_does_not_fit_into_a_quarter_of_the_tokens_is_left_out_and_named() {
     );
     assert_eq!(cut.context.results, []);
     assert_eq!(cut.task, tight(200_000).task);
+}
+
+#[test]
+fn who_may_delegate_and_stands_high_enough_is_taught_how() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a");
+    let taught = |story: &Story, delegates| {
+        let no = story.attempt_no("a#1");
+        let manner = Manner { delegates, ..Manner::default() };
+        brief(&story.state, no, manner, (story.now, 7)).delegation
+    };
+    assert!(taught(&story, true).unwrap().ends_with("You stand at depth 1 of at most 3."));
+    assert_eq!(taught(&story, false), None);
+    let mut deep = Story::bounded(parallel("a"), |settings| settings.limits.max_depth = 1);
+    deep.run("a");
+    assert_eq!(taught(&deep, true), None);
 }
