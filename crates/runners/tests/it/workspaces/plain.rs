@@ -254,3 +254,20 @@ fn a_state_folder_inside_the_project_is_not_copied_into_itself() {
     assert!(place.root.join("notes.txt").exists());
     assert!(!place.root.join("state").exists());
 }
+
+#[test]
+fn subtasks_that_begin_at_once_share_one_base() {
+    for _ in 0..5 {
+        let project = folder();
+        let spaces = project.open();
+        let made: Vec<_> = std::thread::scope(|scope| {
+            let begin = |n: usize| {
+                let spaces = &spaces;
+                scope.spawn(move || create(spaces, &format!("exec-{n}")))
+            };
+            let all: Vec<_> = (0..8).map(begin).collect();
+            all.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(made.iter().all(|place| place.root.join("notes.txt").exists()));
+    }
+}
