@@ -108,11 +108,25 @@ impl Told {
     fn by(call: &Call) -> Self {
         let Some(entry) = call.entry.as_deref() else {
             let text = call.task.trim().to_owned();
-            return Self { task: Task::from_text(&text), text, own: TaskConfig::default() };
+            let mut task = Task::from_text(&text);
+            if is_list_entry(&task.title) {
+                // The first line is a title, and a part of the work like those below it.
+                task.description.clone_from(&text);
+            }
+            return Self { task, text, own: TaskConfig::default() };
         };
         let own = entry.delegation_config.clone().unwrap_or_default();
         Self { text: entry.in_words(), task: entry.clone(), own }
     }
+}
+
+/// Whether a line is an entry of a list, so that leaving it out would leave out work.
+fn is_list_entry(line: &str) -> bool {
+    let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let numbered = rest.len() < line.len() && rest.starts_with(['.', ')']);
+    let marked = line.starts_with(['-', '*', '•']);
+    let mut after = if numbered { rest.chars() } else { line.chars() };
+    (numbered || marked) && after.nth(1).is_some_and(char::is_whitespace)
 }
 
 /// Turns a call into the command that asks the tree for it.

@@ -11,6 +11,7 @@ mod handed_in;
 mod verify;
 mod works;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -24,6 +25,7 @@ use legation_runners::supervise::{Ancestry, Keeper, Remote, ancestry};
 use legation_runners::workspace::{self, Spaces};
 use rustc_hash::FxHashMap;
 use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
 
 use crate::host::Home;
 use crate::mail::Mailbox;
@@ -217,6 +219,14 @@ impl Inner {
     }
 }
 
+/// The environment of this process, as far as it is text.
+fn own_environment() -> impl Iterator<Item = (String, String)> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text)
+}
+
 /// The time now.
 pub(crate) fn now() -> Now {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -240,12 +250,16 @@ impl World for Real {
         let inner = self.inner.clone();
         match act {
             Act::Spawn(job) => {
-                let live = inner.begin(&job.attempt);
-                drop(tokio::spawn(async move { inner.attempt(*job, live, mail).await }));
+                let (live, attempt) = (inner.begin(&job.attempt), job.attempt.clone());
+                let (worker, inbox) = (inner.clone(), mail.clone());
+                let work = tokio::spawn(async move { worker.attempt(*job, live, inbox).await });
+                drop(tokio::spawn(inner.watch(work, attempt, mail)));
             }
             Act::Find(job) => {
-                let live = inner.begin(&job.attempt);
-                drop(tokio::spawn(async move { inner.take_up(*job, live, mail).await }));
+                let (live, attempt) = (inner.begin(&job.attempt), job.attempt.clone());
+                let (worker, inbox) = (inner.clone(), mail.clone());
+                let work = tokio::spawn(async move { worker.take_up(*job, live, inbox).await });
+                drop(tokio::spawn(inner.watch(work, attempt, mail)));
             }
             Act::Stop { attempt, .. } => {
                 let live = inner.running().get(&attempt).cloned();
@@ -305,6 +319,18 @@ impl Inner {
         let mut holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
         let held = holds.entry(agent.clone()).or_default();
         *held = until.max(*held);
+    }
+
+    /// An attempt whose task broke off has an end, too: whatever runs of it is stopped.
+    async fn watch(self: Arc<Self>, work: JoinHandle<()>, attempt: AttemptId, mail: Mailbox) {
+        if work.await.is_ok() {
+            return;
+        }
+        let live = self.running().remove(&attempt);
+        if let Some(live) = live {
+            live.stop();
+        }
+        mail.tell(Command::Lose { attempt }).await;
     }
 
     /// Takes it out again.

@@ -30,6 +30,8 @@ use crate::real::{Real, RealOptions, now};
 
 /// How long the engine stays when it has nothing to do.
 const IDLE: Duration = Duration::from_secs(30);
+/// Conversations that go on at once; whoever comes on top is turned away.
+const MAX_TALKS: usize = 4096;
 /// How often it looks whether it has.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const MS_PER_DAY: u64 = 86_400_000;
@@ -108,21 +110,22 @@ pub async fn serve<H: Host>(
     ready();
     service.engine.keep_history(logging.store_history);
     service.clone().forget_old(logging.history_retention, paths.attempts());
-    service.listen(&listener).await;
+    service.listen(&listener, || place::is_ours(&paths, &lock)).await;
     place::leave(&paths, lock);
     Ok(())
 }
 
 impl<H: Host> Service<H> {
     /// Takes calls until nothing is left to do, or somebody says to stop.
-    async fn listen(self: &Arc<Self>, listener: &UnixListener) {
+    async fn listen(self: &Arc<Self>, listener: &UnixListener, is_ours: impl Fn() -> bool) {
         let Ok(mut stop) = signal(SignalKind::terminate()) else { return };
         let mut idle_since = Instant::now();
         loop {
             tokio::select! {
                 () = async { stop.recv().await.unwrap_or(()) } => return,
                 accepted = listener.accept() => {
-                    if let Ok((stream, _)) = accepted {
+                    let room = self.talking.load(Ordering::Acquire) < MAX_TALKS;
+                    if let (Ok((stream, _)), true) = (accepted, room) {
                         let service = self.clone();
                         service.talking.fetch_add(1, Ordering::AcqRel);
                         tokio::spawn(async move {
@@ -138,7 +141,8 @@ impl<H: Host> Service<H> {
             }
             // A journal that takes nothing more is opened again by the next engine.
             let useless = self.engine.failure().is_some() && !self.is_talking();
-            if useless || idle_since.elapsed() >= IDLE {
+            // Whoever removes the project's state takes the project away from us.
+            if useless || idle_since.elapsed() >= IDLE || !is_ours() {
                 return;
             }
         }

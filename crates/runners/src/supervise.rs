@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use crate::keep::Ended;
 
-pub use ancestry::{Ancestry, ancestry, owner_of, session_in};
+pub use ancestry::{Ancestry, ancestry, is_kept, owner_of, session_in};
 pub use find::{Found, find};
 pub use reap::{become_subreaper, reap};
 pub use remote::Remote;

@@ -261,3 +261,12 @@ fn an_entry_of_a_list_brings_its_own_words_and_wishes() {
     let delegate = plan(&wished, house, &root(), "del-1".into()).unwrap().delegate;
     assert!(!delegate.subtasks[0].needs_approval, "a root has said yes in advance");
 }
+
+#[test]
+fn a_list_that_begins_with_the_first_line_loses_no_entry() {
+    let mut wished = call("1. make x\n2. then make y\n3. then make z", &["ann"]);
+    wished.pattern = Some(Pattern::Sequential);
+    let shown = shown(&wished, &root());
+    assert_eq!(shown.lines().count(), 4, "{shown}");
+    assert!(shown.contains("make x\""), "{shown}");
+}

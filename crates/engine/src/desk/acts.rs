@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use legation_core::ids::AttemptId;
+use legation_core::returns::ReturnStatus;
 use legation_core::time::Now;
 use legation_core::tree::brief::{Manner, brief};
 use legation_core::tree::event::MergeOutcome;
@@ -125,7 +126,7 @@ impl<W: World> Desk<W> {
             brief: brief(&self.state, no, told, (now, self.slots.free())),
             base: Base {
                 parent: place,
-                with: self.builds_on(attempt.subtask),
+                with: self.builds_on(no),
                 include_dirty: delegation.include_dirty,
             },
             process: attempt.process,
@@ -136,8 +137,9 @@ impl<W: World> Desk<W> {
 
     /// The attempts whose merged work a subtask builds on: the nearest ones, which
     /// have everything before them in their own.
-    fn builds_on(&self, of: SubtaskNo) -> Vec<AttemptId> {
-        let mut found = BTreeSet::new();
+    fn builds_on(&self, attempt: AttemptNo) -> Vec<AttemptId> {
+        let of = self.state.attempts[attempt].subtask;
+        let mut found = self.in_the_way(of, attempt);
         let mut seen = BTreeSet::new();
         let mut next = vec![of];
         while let Some(no) = next.pop() {
@@ -160,6 +162,25 @@ impl<W: World> Desk<W> {
             }
         }
         found.into_iter().map(|no: AttemptNo| self.state.attempts[no].id.clone()).collect()
+    }
+
+    /// The work that an earlier attempt could not be merged with: the next one starts from
+    /// it, or it would only meet the same conflict again.
+    fn in_the_way(&self, of: SubtaskNo, attempt: AttemptNo) -> BTreeSet<AttemptNo> {
+        let subtask = &self.state.subtasks[of];
+        let earlier = subtask.attempts.iter().filter(|no| **no != attempt);
+        let completed = |no: &AttemptNo| {
+            let end = self.state.attempts[*no].end.as_deref();
+            end.is_some_and(|end| end.status == ReturnStatus::Completed)
+        };
+        if !earlier.into_iter().any(completed) {
+            return BTreeSet::new();
+        }
+        let siblings = self.state.delegations[subtask.delegation].subtasks.iter();
+        let merged = siblings.map(|no| &self.state.subtasks[*no]).filter(|sibling| {
+            matches!(sibling.merge, Some(MergeOutcome::Clean { commit: Some(_) }))
+        });
+        merged.filter_map(|sibling| sibling.attempts.last().copied()).collect()
     }
 
     fn work(&self, no: AttemptNo) -> Work {

@@ -81,7 +81,9 @@ impl Inner {
             }
             (Ok(Found::Ended(ended)), Some(place)) => {
                 let heard = heard_of(&folder, ended);
-                let end = self.collect(&job, &place, heard, &live).await;
+                let asked = self.honour_entries(&job, &heard, &mail).await;
+                let mut end = self.collect(&job, &place, heard, &live).await;
+                end.receipt.tool_calls.extend(asked);
                 mail.tell(Command::End(Box::new(end))).await;
                 self.end(&job.attempt);
             }
@@ -197,7 +199,7 @@ impl Inner {
             // than most commands take.
             cgroup: None,
         };
-        start.order(std::env::vars()).map_err(|error| {
+        start.order(super::own_environment()).map_err(|error| {
             let code = match &error {
                 command::Error::Unresolved(_) => Code::ToolUnavailable,
                 command::Error::Folder { .. } => Code::WorkspaceFailed,
@@ -215,14 +217,11 @@ impl Inner {
         (live, mail): (Arc<Live>, Mailbox),
     ) {
         let heard = listen(&job, running, &live, &mail).await;
-        if matches!(heard.exit, Exit::Lost { .. }) && !live.is_stopping() {
-            mail.tell(Command::Lose { attempt: job.attempt.clone() }).await;
-        } else {
-            let asked = self.honour_entries(&job, &heard, &mail).await;
-            let mut end = self.collect(&job, &place, heard, &live).await;
-            end.receipt.tool_calls.extend(asked);
-            mail.tell(Command::End(Box::new(end))).await;
-        }
+        // A keeper that was killed is no crash of ours: its attempt has failed.
+        let asked = self.honour_entries(&job, &heard, &mail).await;
+        let mut end = self.collect(&job, &place, heard, &live).await;
+        end.receipt.tool_calls.extend(asked);
+        mail.tell(Command::End(Box::new(end))).await;
         self.end(&job.attempt);
     }
 }

@@ -37,6 +37,7 @@ impl Inner {
             let place = place.clone();
             self.on_spaces(move |spaces| spaces.look(&place)).await.unwrap_or_default()
         };
+        let seen = seen_from(place, seen);
         let verify = match &said {
             Said::Return(claim) if claim.status == ReturnStatus::Completed => {
                 self.verify(job, place, &definition, live).await
@@ -78,7 +79,7 @@ fn said(
         }
     };
     let expect = Expectation { session_id: &job.session, schema: schema.as_ref() };
-    let files = WorkspaceFiles::new(&place.root).ok();
+    let files = WorkspaceFiles::new(&place.cwd).ok();
     let facts = |path: &str| match &files {
         Some(files) => returns::ArtifactFacts::look(files, path),
         None => Fact::Missing,
@@ -111,6 +112,24 @@ fn judged(
         Ok(returned) => (Said::Return(returned), None),
         Err(violation) => (Said::Invalid(violation), Some(tail(&raw()))),
     }
+}
+
+/// What was seen, with names as the attempt itself would write them: from the folder it
+/// ran in, which may lie below the top of its repository.
+fn seen_from(place: &Place, mut seen: Seen) -> Seen {
+    let Ok(below) = place.cwd.strip_prefix(&place.root) else { return seen };
+    let depth = below.components().count();
+    if depth > 0 {
+        let prefix = format!("{}/", below.display());
+        let up = "../".repeat(depth);
+        for file in &mut seen.files_changed {
+            *file = match file.strip_prefix(&prefix) {
+                Some(rest) => rest.to_owned(),
+                None => format!("{up}{file}"),
+            };
+        }
+    }
+    seen
 }
 
 /// The end of a text, as much as is kept.

@@ -64,7 +64,7 @@ impl Inner {
             // than most commands take.
             cgroup: None,
         };
-        let order = start.order(std::env::vars()).ok()?;
+        let order = start.order(super::own_environment()).ok()?;
         let mut running = self.keeper.spawn(&order).await.ok()?;
         live.reach(running.process, running.remote());
         while running.read().await.is_some() {}

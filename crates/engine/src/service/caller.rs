@@ -6,7 +6,7 @@ use legation_core::Code;
 use legation_core::ids::{AgentId, AttemptId, DelegationId};
 use legation_core::tree::event::Caller;
 use legation_core::tree::rejection::Refusal;
-use legation_runners::supervise::Ancestry;
+use legation_runners::supervise::{Ancestry, is_kept};
 
 use super::Service;
 use super::refuse::unreachable;
@@ -68,9 +68,10 @@ impl<H: Host> Service<H> {
             Ancestry::Attempt(_) | Ancestry::Own => true,
             // Whoever is gone before it can be looked at does not get an answer anyway.
             Ancestry::Gone => pid.is_some(),
-            Ancestry::Outside => {
-                pid.and_then(folder_of).is_some_and(|at| self.real.is_workspace(&at))
-            }
+            // An attempt of another project is no new root here, either.
+            Ancestry::Outside => pid.is_some_and(|pid| {
+                is_kept(pid) || folder_of(pid).is_some_and(|at| self.real.is_workspace(&at))
+            }),
         };
         if inside {
             return Err((&no_token()).into());

@@ -1,6 +1,7 @@
 //! One conversation over the socket: a request, what happens, the outcome.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use legation_core::Code;
 use serde_json::json;
@@ -12,6 +13,9 @@ use super::Service;
 use super::caller::Who;
 use crate::host::Host;
 use crate::protocol::{MAX_REQUEST_BYTES, Refused, Reply, Request, VERSION, Wish};
+
+/// How long a caller may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The caller's end of a conversation. Once it is gone, nothing more is said.
 pub(super) struct Listener {
@@ -41,7 +45,8 @@ impl<H: Host> Service<H> {
         let mut listener = Listener { writer, is_gone: false };
         let mut reader = BufReader::new(reader.take(MAX_REQUEST_BYTES as u64));
         let mut line = String::new();
-        if reader.read_line(&mut line).await.is_err() || line.is_empty() {
+        let read = tokio::time::timeout(PATIENCE, reader.read_line(&mut line)).await;
+        if !matches!(read, Ok(Ok(_))) || line.is_empty() {
             return;
         }
         let outcome = match serde_json::from_str::<Request>(&line) {

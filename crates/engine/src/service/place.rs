@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,6 +36,13 @@ pub(super) fn lock(paths: &Paths) -> Result<File, ServeError> {
     let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
     written.map_err(files("write", path))?;
     Ok(file)
+}
+
+/// Whether the lock file in its place is still the one we hold.
+pub(super) fn is_ours(paths: &Paths, lock: &File) -> bool {
+    let there = fs::metadata(&paths.lock).map(|facts| (facts.dev(), facts.ino()));
+    let held = lock.metadata().map(|facts| (facts.dev(), facts.ino()));
+    matches!((there, held), (Ok(there), Ok(held)) if there == held)
 }
 
 /// Becomes a process of its own, to which what keepers leave comes back.

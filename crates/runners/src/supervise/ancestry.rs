@@ -4,6 +4,7 @@ use legation_core::ids::SessionId;
 use legation_core::tree::event::Process;
 
 use super::reap::SESSION_VARIABLE;
+use super::spawn::KEEPER_VARIABLE;
 use crate::procfs;
 
 /// Parents that are followed at most.
@@ -46,6 +47,13 @@ pub fn owner_of<A: Clone>(pid: u32, keepers: &[(Process, A)]) -> Option<A> {
         Ancestry::Attempt(attempt) => Some(attempt),
         Ancestry::Own | Ancestry::Outside | Ancestry::Gone => None,
     }
+}
+
+/// Whether a process descends from any keeper at all, of whichever project.
+pub fn is_kept(pid: u32) -> bool {
+    let parents = std::iter::successors(procfs::stat(pid), |stat| procfs::stat(stat.parent));
+    let mut parents = parents.take(MAX_STEPS);
+    parents.any(|stat| procfs::has_name(stat.process.pid, KEEPER_VARIABLE))
 }
 
 /// Whether a process was started with the session of this attempt in its environment.

@@ -27,7 +27,9 @@ pub enum Found {
 /// from elsewhere counts for more than what stands in the folder, which the program
 /// can write to.
 pub fn find(dir: &Path, session: &SessionId, process: Option<Process>) -> Result<Found, Error> {
-    if let Some(ended) = Ended::read(dir) {
+    // A keeper that lives has not reported its end, whoever wrote one into the folder.
+    let lives = process.is_some_and(procfs::is_alive);
+    if let Some(ended) = Ended::read(dir).filter(|_| !lives) {
         return Ok(Found::Ended(ended));
     }
     let claim = settled_claim(dir)?;

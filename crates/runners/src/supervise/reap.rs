@@ -34,9 +34,13 @@ pub fn become_subreaper() -> std::io::Result<()> {
 /// is in its cgroup, or if it descends from one of these.
 pub fn reap(session: &SessionId, dir: &Path) -> u32 {
     let claim = Claim::read(dir).filter(Claim::is_of_this_boot);
-    let claim = claim.unwrap_or_else(Claim::nobody);
-    let keeper = claim.keeper.map(|process| Kept { process, is_fresh: false });
-    end_all(session, keeper, claim.cgroup.as_deref())
+    // The program can write to the folder: who is named there must be a keeper of this
+    // attempt, and no group is taken from it.
+    let attempt = dir.file_name().unwrap_or_default().to_string_lossy();
+    let mark = format!("{KEEPER_VARIABLE}={attempt}");
+    let keeper = claim.and_then(|claim| claim.keeper);
+    let keeper = keeper.filter(|process| procfs::has_variable(process.pid, &mark));
+    end_all(session, keeper.map(|process| Kept { process, is_fresh: false }), None)
 }
 
 /// The same for a keeper that was seen to die just now, so that its number cannot be

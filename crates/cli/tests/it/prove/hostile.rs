@@ -141,3 +141,112 @@ fn a_child_that_is_found_out_of_its_tree_is_no_root() {
     assert!(stage.told("said.json").contains("PERMISSION_DENIED"));
     assert!(!stage.out("ran").exists());
 }
+
+#[test]
+fn a_child_that_kills_its_keeper_or_its_folder_fails_and_is_not_tried_for_ever() {
+    let stage = Stage::new(ONCE);
+    stage.agent("killer", "", "echo x >> $OUT/ran; kill -9 $PPID; sleep 600");
+    stage.agent("cleaner", "", "echo x >> $OUT/ran; rm -rf \"$LEGATION_ATTEMPT_DIR\"; exit 0");
+    for agent in ["killer", "cleaner"] {
+        let subtask = run(&stage, agent);
+        assert_eq!(status(&subtask), "failed", "{agent}: {subtask}");
+    }
+    assert_eq!(stage.told("ran").lines().count(), 2);
+    wait_for("every process to end", || stage.processes().is_empty().then_some(()));
+}
+
+#[test]
+fn a_forged_report_of_the_end_does_not_hide_what_runs() {
+    let stage = Stage::new(ONCE);
+    let forge = "echo '{\"code\":0}' > \"$LEGATION_ATTEMPT_DIR/exit.json\"; touch $OUT/up\n\
+                 until [ -e $OUT/dead ]; do :; done\n\
+                 legation submit --status completed --summary real; echo x >> $OUT/ended";
+    stage.agent("forger", "", forge);
+    let (_, first) = stage.json(&["delegate", "--detach", "--agent", "forger", "Pretend"]);
+    let id = first["delegationId"].as_str().unwrap();
+    wait_for("it to start", || stage.out("up").exists().then_some(()));
+    // Only what was recorded is known after the crash.
+    wait_for("its process to be recorded", || {
+        stage.tree(id).attempts.iter().any(|(_, attempt)| attempt.process.is_some()).then_some(())
+    });
+    assert!(stage.kill());
+    let mut waits = stage.legation(&["resume", id, "--wait", "--json"]);
+    let waits = waits.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    wait_for("the engine to be back", || stage.engine());
+    assert_eq!(stage.told("ended"), "");
+    std::fs::write(stage.out("dead"), "").unwrap();
+    let said = waits.wait_with_output().unwrap();
+    let view: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(view["subtasks"][0]["return"]["summary"], "real", "{view}");
+}
+
+#[test]
+fn an_attempt_is_no_root_in_another_project_either() {
+    let (stage, other) = (Stage::new(ONCE), Stage::new(ONCE));
+    other.agent("leaf", "", "touch $OUT/ran\nlegation submit --status completed --summary leaf");
+    let sneak = format!(
+        "cd '{}'\nenv -i PATH=\"$PATH\" HOME=\"$HOME\" legation delegate --json --agent leaf go \
+         > $OUT/said.json 2>&1; echo $? > $OUT/code\n\
+         legation submit --status completed --summary tried",
+        other.project().display()
+    );
+    stage.agent("sneak", "", &sneak);
+    run(&stage, "sneak");
+    assert_eq!(stage.told("code").trim(), "6", "{}", stage.told("said.json"));
+    assert!(!other.out("ran").exists());
+}
+
+#[test]
+fn a_variable_that_is_no_text_stops_nobody() {
+    let stage = Stage::new(ONCE);
+    stage.agent("ok", "", "legation submit --status completed --summary ok");
+    let said = stage.shell("LC_BAD=$(printf '\\377') legation delegate --json --agent ok Work");
+    let view: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(view["status"], "completed", "{view}");
+}
+
+#[test]
+fn a_project_below_the_top_of_its_repository_names_files_from_its_own_folder() {
+    let stage = Stage::new(ONCE);
+    stage.agent(
+        "maker",
+        "",
+        "echo new > new.txt; echo up > ../up.txt\nlegation submit \
+        --status completed --summary made --artifact implementation:new.txt",
+    );
+    stage.shell(
+        "mkdir -p sub && mv .legation sub/ && touch sub/keep && git add -A && \
+        git -c user.name=a -c user.email=a@b.c commit -qm sub",
+    );
+    let said = stage.shell(
+        "cd sub && legation delegate --json --agent maker Make; \
+        kill $(legation status --json | grep -o '\"pid\": *[0-9]*' | grep -o '[0-9]*')",
+    );
+    let view: Value = serde_json::from_slice(&said.stdout).unwrap();
+    let subtask = &view["subtasks"][0];
+    assert_eq!(status(subtask), "completed", "{view}");
+    assert_eq!(subtask["receipt"]["filesChanged"].to_string(), "[\"new.txt\",\"../up.txt\"]");
+}
+
+#[test]
+fn a_retry_after_a_conflict_starts_from_what_was_in_the_way() {
+    let stage = Stage::new(ONCE);
+    stage.agent("x", "", "echo x > same.txt\nlegation submit --status completed --summary x");
+    stage.agent(
+        "y",
+        "",
+        "if [ -e same.txt ]; then echo y >> same.txt; else echo y > same.txt; fi\n\
+        legation submit --status completed --summary y",
+    );
+    let plan = "{\"pattern\":\"parallel\",\"subtasks\":[{\"id\":\"x\",\"agent\":\"x\"},\
+                {\"id\":\"y\",\"agent\":\"y\"}]}";
+    std::fs::write(stage.out("plan.json"), plan).unwrap();
+    let file = stage.out("plan.json");
+    let (_, view) = stage.json(&["delegate", "--plan", file.to_str().unwrap(), "Both"]);
+    let id = view["delegationId"].as_str().unwrap();
+    let blocked = view["subtasks"].as_array().unwrap().iter();
+    let mut blocked = blocked.filter(|subtask| status(subtask) == "blocked");
+    let blocked = blocked.next().and_then(|subtask| subtask["id"].as_str()).unwrap().to_owned();
+    let (code, again) = stage.json(&["retry", id, &blocked, "--note", "mind the other", "--wait"]);
+    assert_eq!((code, again["status"].as_str()), (0, Some("completed")), "{again}");
+}
