@@ -4,6 +4,7 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use legation_core::agent::{Definition, Roster};
@@ -35,14 +36,19 @@ type Figures = Map<String, Value>;
 type Outcome<T> = Result<T, String>;
 
 /// Runs a mode and says what it took.
-pub(crate) async fn run(mode: String, n: u32, start: Instant) -> Outcome<Figures> {
+pub(crate) async fn run(
+    (mode, variant): (String, String),
+    n: u32,
+    start: Instant,
+) -> Outcome<Figures> {
     match mode.as_str() {
+        "fill" => fill(n, Path::new(&variant)).await,
         "hello" => hello(start).await,
         "seq" => seq(n).await,
         "fan" => fan(n).await,
         "durable" => durable(n).await,
         "trees" => trees(n).await,
-        other => Err(format!("`{other}` is none of hello, seq, fan, durable, trees")),
+        other => Err(format!("`{other}` is none of hello, seq, fan, durable, trees, fill")),
     }
 }
 
@@ -245,6 +251,38 @@ async fn trees(seconds: u32) -> Outcome<Figures> {
     figures.insert("delegations".into(), n.into());
     figures.insert("deleg_per_s".into(), rounded(f64::from(n) / wall, 1).into());
     figures.append(&mut rates(events, wall, cpu));
+    Ok(figures)
+}
+
+/// So many ended delegations in the journal of a project, for measuring what else is
+/// done there. What is lost if the machine fails now is made again.
+async fn fill(n: u32, file: &Path) -> Outcome<Figures> {
+    let options = legation_store::Options {
+        durability: legation_store::Durability::Off,
+        ..legation_store::Options::default()
+    };
+    let journal = Sqlite::open(file, &options).map_err(|error| error.to_string())?;
+    let bench = Arc::new(Bench::new(journal));
+    let next = Arc::new(AtomicU32::new(0));
+    let stretch = Stretch::begin();
+    let callers = (0..TREES).map(|_| {
+        let (bench, next) = (bench.clone(), next.clone());
+        tokio::spawn(async move {
+            loop {
+                match next.fetch_add(1, Ordering::Relaxed) {
+                    i if i < n => bench.one(i).await?,
+                    _ => return Outcome::Ok(()),
+                }
+            }
+        })
+    });
+    for caller in callers.collect::<Vec<_>>() {
+        caller.await.map_err(|error| error.to_string())??;
+    }
+    let (wall, cpu) = stretch.end();
+    bench.expect(n)?;
+    let mut figures = per_delegation(n, wall, cpu);
+    figures.insert("rss_mb".into(), megabytes(figures::rss()));
     Ok(figures)
 }
 

@@ -3,7 +3,7 @@
 //!
 //! `peers MODE N [VARIANT]` prints one line of JSON with the keys that the peers'
 //! own scripts print, so that all of them stand in one table. A variant `single`
-//! runs everything on one thread.
+//! runs everything on one thread. `peers fill N FILE` leaves a journal with a past.
 
 mod agent;
 mod figures;
@@ -25,10 +25,10 @@ fn main() -> ExitCode {
     let word = |at: usize| words.get(at).map(String::as_str).unwrap_or_default();
     let (mode, variant) = (word(0), word(2));
     let Ok(n) = word(1).parse::<u32>() else {
-        return complain("usage: peers hello|seq|fan|durable|trees N [single]");
+        return complain("usage: peers hello|seq|fan|durable|trees N [single], peers fill N FILE");
     };
     let line = runtime(variant).map_err(|error| error.to_string()).and_then(|runtime| {
-        let run = modes::run(mode.to_owned(), n, start);
+        let run = modes::run((mode.to_owned(), variant.to_owned()), n, start);
         // A task of its own, so that nothing has to cross from one thread to another.
         runtime.block_on(async { tokio::spawn(run).await.map_err(|error| error.to_string())? })
     });

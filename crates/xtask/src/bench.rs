@@ -8,6 +8,7 @@
 pub mod counts;
 pub mod engine;
 pub mod peers;
+pub mod real;
 pub mod table;
 
 use std::path::{Path, PathBuf};
@@ -23,15 +24,18 @@ use table::{Case, Measured};
 /// Measures the rules in time and in instructions, or the engine beside its peers.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The crate whose benchmarks are run.
-    #[arg(value_parser = ["core", "engine"])]
+    /// The rules, the engine beside its peers, or the real program with real processes.
+    #[arg(value_parser = ["core", "engine", "real"])]
     subject: String,
     /// With `engine`: the folder of the peers' scripts and their environments.
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
-    /// With `engine`: fewer and smaller runs.
+    /// With `engine` and `real`: fewer and smaller runs.
     #[arg(long)]
     quick: bool,
+    /// With `real`: a past of a million delegations, too.
+    #[arg(long)]
+    long: bool,
     /// Only cases whose names contain this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
@@ -50,6 +54,7 @@ pub fn run(args: &Args) -> Result<()> {
             let options = engine::Options { peers: args.peers.as_deref(), quick: args.quick };
             engine::run(&options)?
         }
+        "real" => real::run(real::Options { quick: args.quick, long: args.long })?,
         _ => rules(args)?,
     };
     if args.check && missed > 0 {

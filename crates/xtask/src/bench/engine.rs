@@ -53,7 +53,8 @@ pub fn run(options: &Options<'_>) -> Result<usize> {
     Ok(goals.iter().filter(|goal| goal.is_missed(&found)).count())
 }
 
-fn built() -> Result<PathBuf> {
+/// Builds the workload with an agent in the engine's process.
+pub fn built() -> Result<PathBuf> {
     let package = ["--package", "legation-engine", "--bench", "peers"];
     let mut command = cargo(["bench", "--locked", "--no-run"]);
     command.args(package).arg("--message-format=json-render-diagnostics");

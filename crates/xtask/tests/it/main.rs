@@ -8,6 +8,7 @@ mod coverage;
 mod documents;
 mod layers;
 mod layout;
+mod real;
 mod sample;
 mod setup;
 mod sizes;
