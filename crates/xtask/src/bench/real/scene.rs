@@ -12,7 +12,6 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::process;
-use crate::workspace;
 
 /// How long workspaces may take to be cleared away.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
@@ -32,7 +31,8 @@ impl Scene {
     /// An empty folder as a project.
     pub(super) fn new(name: &str, legation: &Path) -> Result<Self> {
         let own = format!("{name}-{}", std::process::id());
-        let root = workspace::target().join("bench").join(own);
+        // Not below this repository: a folder in it would be one of its subfolders.
+        let root = std::env::temp_dir().join("legation-bench").join(own);
         for folder in ["home", "project/.legation/agents", "run", "bin"] {
             fs::create_dir_all(root.join(folder))?;
         }
