@@ -132,6 +132,14 @@ impl Spaces {
         self.mechanism.keep(place, note)
     }
 
+    /// The same for an attempt that has ended: what was kept since is all there is.
+    pub fn keep_once(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
+        match self.mechanism.custody(&place.attempt)? {
+            Some(custody) => Ok(custody.kept),
+            None => self.keep(place, note),
+        }
+    }
+
     /// The id of an attempt's kept work, whether or not its workspace is still there.
     pub fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {
         self.mechanism.kept_commit(tree, attempt)

@@ -17,10 +17,10 @@ fn note(work: &Work) -> Note {
     Note { agent: work.agent.to_string(), session: work.session.to_string(), title: String::new() }
 }
 
-/// Keeps the work of an attempt; none if there is nothing to keep.
+/// Keeps the work of an attempt that has ended; none if there is nothing to keep.
 fn keep(spaces: &Spaces, work: &Work) -> Result<Option<Kept>, Error> {
     match spaces.find(work.attempt.as_str())? {
-        Some(place) => spaces.keep(&place, &note(work)),
+        Some(place) => spaces.keep_once(&place, &note(work)),
         None => Ok(None),
     }
 }

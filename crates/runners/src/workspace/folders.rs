@@ -77,6 +77,11 @@ impl Folders {
             .ok_or_else(|| Error::Unknown { what: "workspace", id: place.attempt.clone() })
     }
 
+    /// What became of the work; none if nobody has asked for it to be kept.
+    pub(super) fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error> {
+        record::read(&self.own(names::checked("attempt", attempt)?).join("kept.json"))
+    }
+
     pub(super) fn write_custody(&self, attempt: &str, kept: Option<&Kept>) -> Result<(), Error> {
         record::write(&self.own(attempt).join("kept.json"), &Custody { kept: kept.cloned() })
     }
@@ -107,7 +112,7 @@ impl Folders {
         let attempt = names::checked("attempt", attempt)?;
         let own = self.own(attempt);
         let handed_out = own.join("place.json").exists();
-        if handed_out && record::read::<Custody>(&own.join("kept.json"))?.is_none() {
+        if handed_out && self.custody(attempt)?.is_none() {
             return Err(Error::NotKept { attempt: attempt.to_owned() });
         }
         // Ours goes last: as long as it is there, the removal can be repeated.

@@ -6,6 +6,7 @@
 
 use std::fmt::Debug;
 
+use super::folders::Custody;
 use super::{Applied, Error, How, Kept, Merge, New, Note, Place, Seen, Start};
 
 pub(super) trait Mechanism: Debug + Send + Sync {
@@ -17,6 +18,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn list(&self) -> Result<Vec<String>, Error>;
     fn look(&self, place: &Place) -> Result<Seen, Error>;
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error>;
+    fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error>;
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error>;
     fn remove(&self, place: &Place) -> Result<(), Error>;
     fn clear(&self, attempt: &str) -> Result<(), Error>;

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::folders::{Begun, Folders, Made, gone};
+use super::folders::{Begun, Custody, Folders, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
@@ -138,6 +138,10 @@ impl Mechanism for Plain {
 
     fn keep(&self, place: &Place, _note: &Note) -> Result<Option<Kept>, Error> {
         self.take_custody(place)
+    }
+
+    fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error> {
+        self.folders.custody(attempt)
     }
 
     fn kept_commit(&self, _tree: &str, attempt: &str) -> Result<Option<String>, Error> {

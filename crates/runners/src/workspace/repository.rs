@@ -24,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::folders::Folders;
+use super::folders::{Custody, Folders};
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
@@ -183,6 +183,10 @@ impl Mechanism for Repository {
 
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
         self.take_custody(place, note)
+    }
+
+    fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error> {
+        self.folders.custody(attempt)
     }
 
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {

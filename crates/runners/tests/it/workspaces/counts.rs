@@ -45,3 +45,18 @@ fn no_change_takes_one_process() {
     spaces.remove(&place).unwrap();
     assert_eq!(spaces.git_processes() - before, 1);
 }
+
+#[test]
+fn work_that_was_kept_is_not_kept_again_before_it_is_removed() {
+    let project = Project::new();
+    let spaces = project.open();
+    begin(&spaces, "del-1");
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "one.txt", "x\n");
+    let first = spaces.keep_once(&place, &note()).unwrap();
+    assert!(first.is_some());
+    let before = spaces.git_processes();
+    assert_eq!(spaces.keep_once(&place, &note()).unwrap(), first);
+    spaces.remove(&place).unwrap();
+    assert_eq!(spaces.git_processes(), before);
+}
