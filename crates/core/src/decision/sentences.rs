@@ -206,12 +206,12 @@ fn inner_cuts(sentence: &str) -> Vec<Cut> {
         {
             cuts.push(Cut { at: end - step.len(), lead: start, ordered });
         }
-        for (place, pair) in text.as_bytes().windows(2).enumerate() {
+        for place in memchr::memchr_iter(b' ', text.as_bytes()) {
+            let rest = text.get(place..).unwrap_or_default();
             // Most blanks are ruled out by the letter behind them.
-            if !matches!(pair, [b' ', b't' | b'f' | b'a']) {
+            if !matches!(rest.as_bytes(), [_, b't' | b'f' | b'a', ..]) {
                 continue;
             }
-            let rest = text.get(place..).unwrap_or_default();
             let after = INNER.iter().find_map(|word| rest.strip_prefix(word));
             let step = after.and_then(opening).map(|(step, _)| end - step.len());
             cuts.extend(step.map(|at| Cut { at, lead: start + place, ordered: true }));

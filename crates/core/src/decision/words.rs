@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::iter;
-use std::ops::RangeInclusive;
 
 /// What a built-in word speaks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +104,19 @@ const BY_LETTER: [usize; 27] = {
     starts
 };
 
-/// The lengths that built-in words have.
-const LENGTHS: RangeInclusive<usize> = 3..=14;
+/// For each letter, the lengths that its words have, one bit each: most words of a text
+/// are none of ours, and that tells without a comparison.
+#[expect(clippy::indexing_slicing, reason = "in a constant, a bad index does not compile")]
+const LENGTHS: [u16; 26] = {
+    let mut lengths = [0; 26];
+    let mut index = 0;
+    while index < WORDS.len() {
+        let word = WORDS[index].0.as_bytes();
+        lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+        index += 1;
+    }
+    lengths
+};
 
 /// The built-in words that a text contains, each once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,11 +164,13 @@ impl Found {
 
 /// The bit of a built-in word, or 0.
 fn bit_of(word: &[u8]) -> u64 {
-    if !LENGTHS.contains(&word.len()) {
-        return 0;
-    }
     let first = word.first().map_or(0, u8::to_ascii_lowercase);
     let letter = usize::from(first.wrapping_sub(b'a'));
+    let lengths = LENGTHS.get(letter).copied().unwrap_or_default();
+    // No word of ours is longer than fourteen letters.
+    if (lengths >> word.len().min(15)) & 1 == 0 {
+        return 0;
+    }
     let (Some(&start), Some(&end)) = (BY_LETTER.get(letter), BY_LETTER.get(letter + 1)) else {
         return 0;
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::machine::{Used, megabytes};
@@ -118,9 +118,13 @@ fn delegated(scene: &Scene, plan: &str, (engine, tasks): (&str, Tasks)) -> Resul
 /// The tasks without an engine: a worktree each, the same script, and away with it.
 fn bare(scene: &Scene, Tasks { mode, n, .. }: Tasks) -> Result<Figures> {
     let (cpu, begun) = (Used::by("self"), Instant::now());
-    std::thread::scope(|scope| {
+    let calls = std::thread::scope(|scope| {
         let tasks: Vec<_> = (0..n).map(|i| scope.spawn(move || bare_task(scene, i))).collect();
-        tasks.into_iter().try_for_each(|task| task.join().unwrap_or_else(|_| Ok(())))
+        let calls = tasks.into_iter().map(|task| match task.join() {
+            Ok(calls) => calls,
+            Err(_) => Err(anyhow!("a bare task broke off")),
+        });
+        calls.sum::<Result<u32>>()
     })?;
     let wall = begun.elapsed().as_secs_f64();
     let cpu = Used::by("self").since(cpu);
@@ -132,23 +136,27 @@ fn bare(scene: &Scene, Tasks { mode, n, .. }: Tasks) -> Result<Figures> {
         json!({
             "wall_s": wall,
             "cpu_ms_per_attempt": cpu.children / f64::from(n),
-            "git_per_attempt": 2.0,
+            "git_per_attempt": f64::from(calls) / f64::from(n),
         }),
     ))
 }
 
-fn bare_task(scene: &Scene, i: u32) -> Result<()> {
+/// One task; how often git had to be called for it.
+fn bare_task(scene: &Scene, i: u32) -> Result<u32> {
     let tree = scene.beside(&format!("bare-{i}"));
     let add = ["worktree", "add", "-q", "-f", "-B", &format!("bare/{i}")];
-    insist(|| done(scene.plain("git").args(add).arg(&tree).arg("HEAD")))?;
+    let added = insist(|| done(scene.plain("git").args(add).arg(&tree).arg("HEAD")))?;
     let mut work = scene.plain("sh");
     done(work.args(["-c", WORK]).current_dir(&tree).env("LEGATION_SESSION_ID", i.to_string()))?;
-    insist(|| done(scene.plain("git").args(["worktree", "remove", "--force"]).arg(&tree)))
+    let remove = ["worktree", "remove", "--force"];
+    Ok(added + insist(|| done(scene.plain("git").args(remove).arg(&tree)))?)
 }
 
-/// Git's worktrees stumble over one another at times, and succeed a moment later.
-fn insist(call: impl Fn() -> Result<()>) -> Result<()> {
-    (1..TRIES).find_map(|_| call().ok()).map_or_else(call, Ok)
+/// Git's worktrees stumble over one another at times, and succeed a moment later; how
+/// many calls that took.
+fn insist(call: impl Fn() -> Result<()>) -> Result<u32> {
+    let tried = (1..TRIES).find(|_| call().is_ok());
+    tried.map_or_else(|| call().map(|()| TRIES), Ok)
 }
 
 fn done(command: &mut Command) -> Result<()> {
