@@ -7,6 +7,8 @@
 
 mod connect;
 mod fault;
+mod file;
+mod log;
 mod packed;
 mod plans;
 mod purge;

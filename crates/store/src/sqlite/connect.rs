@@ -12,9 +12,6 @@ use crate::error::Error;
 
 /// How many prepared statements a connection keeps; there are about thirty.
 const STATEMENTS: usize = 64;
-/// After how many pages the log of SQLite flows back into the file: 32 MiB. Most pages
-/// are written many times until then, and flow back once.
-const CHECKPOINT_PAGES: i64 = 8192;
 /// To what size that log is cut back.
 const LOG_BYTES: i64 = 64 * 1024 * 1024;
 /// How many KiB of pages the writer keeps in memory; negative means KiB to SQLite.
@@ -47,7 +44,6 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error
     connection.pragma_update(None, "synchronous", synchronous).map_err(fault)?;
     connection.pragma_update(None, "temp_store", "memory").map_err(fault)?;
     connection.pragma_update(None, "cache_size", WRITER_CACHE).map_err(fault)?;
-    set(&connection, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(fault)?;
     set(&connection, "journal_size_limit", LOG_BYTES).map_err(fault)?;
     schema::migrate(&mut connection, path)?;
     if let Some(pages) = options.max_pages {
