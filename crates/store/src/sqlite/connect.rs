@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
@@ -82,9 +82,7 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<Connection, Error
 /// an archive for instance, the journal can be read as long as nobody writes: then
 /// there is no log.
 fn at_rest(path: &Path, options: &Options) -> Option<Result<Connection, Error>> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    match std::fs::metadata(log) {
+    match std::fs::metadata(log_of(path)) {
         Ok(log) if log.len() > 0 => return None,
         Err(error) if error.kind() != io::ErrorKind::NotFound => return None,
         Ok(_) | Err(_) => {}
@@ -94,6 +92,13 @@ fn at_rest(path: &Path, options: &Options) -> Option<Result<Connection, Error>> 
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = open(Path::new(&address), flags, options).ok()?;
     Some(current(connection, path))
+}
+
+/// Where SQLite keeps the log of a file.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
 }
 
 /// Refuses a file that this release would first have to bring up to date.

@@ -8,19 +8,16 @@ use rusqlite::Connection;
 /// After how many rows that have ended they are filed.
 pub(super) const FILED_AT_ONCE: usize = 256;
 
-const UNFILED: &str = "SELECT \
-    (SELECT count(*) FROM fresh_delegations WHERE ended_at IS NOT NULL) + \
-    (SELECT count(*) FROM fresh_trees WHERE ended_at IS NOT NULL)";
+const UNFILED: &str = "SELECT count(*) FROM fresh WHERE ended_at IS NOT NULL";
 
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 4] = [
     "INSERT INTO ended_counts SELECT ended_at >> 22, status, count(*) \
         FROM fresh_delegations WHERE ended_at IS NOT NULL GROUP BY ended_at >> 22, status \
         ON CONFLICT DO UPDATE SET total = total + excluded.total",
     "INSERT INTO delegations SELECT * FROM fresh_delegations WHERE ended_at IS NOT NULL",
-    "DELETE FROM fresh_delegations WHERE ended_at IS NOT NULL",
     "INSERT INTO trees SELECT no, id, ended_at FROM fresh_trees \
         WHERE ended_at IS NOT NULL ORDER BY no",
-    "DELETE FROM fresh_trees WHERE ended_at IS NOT NULL",
+    "DELETE FROM fresh WHERE ended_at IS NOT NULL",
 ];
 
 /// How many rows have ended and are not filed.

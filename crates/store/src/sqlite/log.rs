@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
+use super::connect;
+
 /// After how many pages the log flows back as soon as nobody waits: 4 MiB.
 const ENOUGH: u64 = 1024;
 /// After how many pages it flows back even if somebody does: 32 MiB. Most pages are
@@ -45,9 +47,7 @@ impl Log {
             seen.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         }))?;
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
-        Ok(Self { path: log.into(), used, told_at: 0, room: 0 })
+        Ok(Self { path: connect::log_of(path), used, told_at: 0, room: 0 })
     }
 
     /// Does what is due, after a commit and after everybody was answered.

@@ -68,7 +68,7 @@ pub(super) fn sweep(connection: &Connection) -> Result<bool, Failure> {
 fn hide(connection: &Connection, no: i64) -> Result<(), Failure> {
     let rows = [
         "DELETE FROM delegations WHERE tree = ?1",
-        "DELETE FROM fresh_delegations WHERE tree = ?1",
+        "DELETE FROM fresh WHERE tree = ?1",
         "DELETE FROM keys WHERE tree = ?1",
         "DELETE FROM trees WHERE no = ?1",
         "INSERT INTO forgotten_trees VALUES (?1)",

@@ -20,28 +20,29 @@ CREATE UNIQUE INDEX events_of_tree ON events (tree, seq);
 CREATE TABLE last_place (position INTEGER NOT NULL);
 INSERT INTO last_place VALUES (0);
 
--- What goes on, and what ended lately. Every append changes some of this, so it has
--- no index and stays small: a page or two are all that is written of it. What has
--- ended is moved to the tables below, many at once.
-CREATE TABLE fresh_trees (
-    id TEXT PRIMARY KEY,
-    no INTEGER NOT NULL,
-    ended_at INTEGER
-) WITHOUT ROWID;
-CREATE TABLE fresh_delegations (
-    id TEXT PRIMARY KEY,
+-- What goes on, and what ended lately: trees, and delegations with their columns. Every
+-- append changes some of this, so it has no index and stays small, and a tree stands
+-- beside the delegation it is called after: a page is all that is written of it. What
+-- has ended is moved to the tables below, many at once.
+CREATE TABLE fresh (
+    id TEXT NOT NULL,
+    is_tree INTEGER NOT NULL,
     tree INTEGER NOT NULL,
-    parent TEXT,
-    task_id TEXT NOT NULL,
-    title TEXT NOT NULL,
-    pattern TEXT NOT NULL,
-    status TEXT NOT NULL,
-    accepted_at INTEGER NOT NULL,
-    started_at INTEGER,
     ended_at INTEGER,
-    tokens_used INTEGER NOT NULL,
-    cost_nanos INTEGER
+    parent TEXT,
+    task_id TEXT,
+    title TEXT,
+    pattern TEXT,
+    status TEXT,
+    accepted_at INTEGER,
+    started_at INTEGER,
+    tokens_used INTEGER,
+    cost_nanos INTEGER,
+    PRIMARY KEY (id, is_tree)
 ) WITHOUT ROWID;
+CREATE VIEW fresh_trees AS SELECT id, tree AS no, ended_at FROM fresh WHERE is_tree = 1;
+CREATE VIEW fresh_delegations AS SELECT id, tree, parent, task_id, title, pattern, status,
+    accepted_at, started_at, ended_at, tokens_used, cost_nanos FROM fresh WHERE is_tree = 0;
 
 -- What has ended.
 CREATE TABLE trees (

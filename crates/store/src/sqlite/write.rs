@@ -20,13 +20,14 @@ const FIND: &str = "SELECT no, TRUE, \
     FROM trees WHERE id = ?1 LIMIT 1";
 const EVENTS: &str = "INSERT INTO events (position, tree, seq, id, lengths, texts) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const TREE: &str = "INSERT OR REPLACE INTO fresh_trees (id, no, ended_at) VALUES (?1, ?2, ?3)";
+const TREE: &str = "INSERT OR REPLACE INTO fresh (id, is_tree, tree, ended_at) \
+    VALUES (?1, 1, ?2, ?3)";
 const UNFILE_TREE: &str = "DELETE FROM trees WHERE no = ?1";
 const OWNER: &str = "SELECT tree, TRUE FROM fresh_delegations WHERE id = ?1 \
     UNION ALL SELECT tree, FALSE FROM delegations WHERE id = ?1 LIMIT 1";
-const DELEGATION: &str = "INSERT OR REPLACE INTO fresh_delegations (id, tree, parent, task_id, \
+const DELEGATION: &str = "INSERT OR REPLACE INTO fresh (id, is_tree, tree, parent, task_id, \
     title, pattern, status, accepted_at, started_at, ended_at, tokens_used, cost_nanos) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    VALUES (?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 const UNFILE_DELEGATION: &str = "DELETE FROM delegations WHERE id = ?1";
 const KEY: &str = "INSERT INTO keys (scope, key, tree, delegation) VALUES (?1, ?2, ?3, ?4) \
     ON CONFLICT DO NOTHING";

@@ -14,7 +14,7 @@ fn no_question_looks_through_what_has_ended() {
         events of a tree
           SEARCH events USING INDEX events_of_tree (tree=? AND seq>?)
           SCALAR SUBQUERY 1
-          SEARCH fresh_trees USING PRIMARY KEY (id=?)
+          SEARCH fresh USING PRIMARY KEY (id=? AND is_tree=?)
           SCALAR SUBQUERY 2
           SEARCH trees USING COVERING INDEX sqlite_autoindex_trees_1 (id=?)
         events of all trees
@@ -23,23 +23,23 @@ fn no_question_looks_through_what_has_ended() {
           SEARCH forgotten_trees USING INTEGER PRIMARY KEY (rowid=?)
           SEARCH t USING INTEGER PRIMARY KEY (rowid=?)
         open trees
-          SEARCH fresh_trees USING PRIMARY KEY (id>?)
+          SEARCH fresh USING PRIMARY KEY (id>?)
         one delegation
           COMPOUND QUERY
           LEFT-MOST SUBQUERY
-          SEARCH d USING PRIMARY KEY (id=?)
+          SEARCH fresh USING PRIMARY KEY (id=? AND is_tree=?)
           SEARCH t USING INTEGER PRIMARY KEY (rowid=?)
           UNION ALL
           SEARCH d USING PRIMARY KEY (id=?)
           SEARCH t USING INTEGER PRIMARY KEY (rowid=?)
         active delegations
-          SCAN d
+          SCAN fresh
           SEARCH t USING INTEGER PRIMARY KEY (rowid=?)
           USE TEMP B-TREE FOR ORDER BY
         history
           MERGE (UNION ALL)
           LEFT
-          SCAN d
+          SCAN fresh
           SEARCH t USING INTEGER PRIMARY KEY (rowid=?)
           USE TEMP B-TREE FOR ORDER BY
           RIGHT
@@ -48,7 +48,7 @@ fn no_question_looks_through_what_has_ended() {
         history of a status
           MERGE (UNION ALL)
           LEFT
-          SCAN d
+          SCAN fresh
           SEARCH t USING INTEGER PRIMARY KEY (rowid=?)
           USE TEMP B-TREE FOR ORDER BY
           RIGHT
@@ -61,7 +61,7 @@ fn no_question_looks_through_what_has_ended() {
           SCALAR SUBQUERY 2
           SEARCH delegations USING COVERING INDEX delegations_ended (ended_at>? AND ended_at<?)
           SCALAR SUBQUERY 3
-          SCAN fresh_delegations
+          SCAN fresh
         total of a status
           SCAN CONSTANT ROW
           SCALAR SUBQUERY 1
@@ -69,7 +69,7 @@ fn no_question_looks_through_what_has_ended() {
           SCALAR SUBQUERY 2
           SEARCH delegations USING COVERING INDEX delegations_status (status=? AND ended_at>? AND ended_at<?)
           SCALAR SUBQUERY 3
-          SCAN fresh_delegations
+          SCAN fresh
         delegation of a key
           SEARCH keys USING PRIMARY KEY (scope=? AND key=?)
     "#]].assert_eq(&plans);
