@@ -65,7 +65,7 @@ impl<O: Office> Mcp<O> {
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, Box<Refused>> {
         let (name, given) = (request.name.as_ref(), request.arguments);
         match name {
             "delegate" => {
@@ -124,7 +124,7 @@ impl<O: Office> Mcp<O> {
         &self,
         wish: Wish,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, Box<Refused>> {
         let outcome = Follow::new(&*self.office, context, None).run(wish, None).await?;
         self.answer(outcome, context).await
     }
@@ -133,7 +133,7 @@ impl<O: Office> Mcp<O> {
         &self,
         outcome: Outcome,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, Box<Refused>> {
         match outcome {
             Outcome::Answer(view) => Ok(digest::answer(&view)),
             Outcome::Accepted(id) | Outcome::Later(id) => {
@@ -146,7 +146,7 @@ impl<O: Office> Mcp<O> {
         &self,
         delegation: DelegationId,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Value, Refused> {
+    ) -> Result<Value, Box<Refused>> {
         self.done(Wish::Look { delegation }, context).await
     }
 
@@ -155,7 +155,7 @@ impl<O: Office> Mcp<O> {
         &self,
         wish: Wish,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Value, Refused> {
+    ) -> Result<Value, Box<Refused>> {
         match Follow::new(&*self.office, context, None).run(wish, None).await? {
             Outcome::Answer(value) => Ok(value),
             Outcome::Accepted(id) | Outcome::Later(id) => Ok(json!({"delegationId": id})),
@@ -215,6 +215,6 @@ impl<O: Office> ServerHandler for Mcp<O> {
     }
 }
 
-fn unknown_tool(name: &str) -> Refused {
-    Refused { message: format!("There is no tool `{name}`."), ..Refused::default() }
+fn unknown_tool(name: &str) -> Box<Refused> {
+    Box::new(Refused { message: format!("There is no tool `{name}`."), ..Refused::default() })
 }

@@ -14,8 +14,8 @@ pub trait Office: Send + Sync + 'static {
         &self,
         wish: Wish,
         client: Option<String>,
-    ) -> impl Future<Output = Result<Conversation, Refused>> + Send;
+    ) -> impl Future<Output = Result<Conversation, Box<Refused>>> + Send;
 
     /// Hands in the return of the attempt in whose name this runs.
-    fn submit(&self, returned: &Value) -> Result<Value, Refused>;
+    fn submit(&self, returned: &Value) -> Result<Value, Box<Refused>>;
 }

@@ -25,12 +25,12 @@ pub(crate) struct Args {}
 struct Door(Reach);
 
 impl Office for Door {
-    async fn ask(&self, wish: Wish, client: Option<String>) -> Result<Conversation, Refused> {
-        self.0.ask_for(client, wish).await.map_err(Into::into)
+    async fn ask(&self, wish: Wish, client: Option<String>) -> Result<Conversation, Box<Refused>> {
+        self.0.ask_for(client, wish).await.map_err(refused)
     }
 
-    fn submit(&self, returned: &Value) -> Result<Value, Refused> {
-        submit::hand_in(returned, None).map_err(Into::into)
+    fn submit(&self, returned: &Value) -> Result<Value, Box<Refused>> {
+        submit::hand_in(returned, None).map_err(refused)
     }
 }
 
@@ -44,4 +44,8 @@ pub(crate) fn run(_args: &Args) -> Result<ExitCode, CommandError> {
         })
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn refused(error: CommandError) -> Box<Refused> {
+    Box::new(error.into())
 }

@@ -9,6 +9,7 @@ use legation_core::agent::may_delegate;
 use legation_core::ids::{AgentId, DelegationId};
 use legation_core::money::Usd;
 use legation_core::time::Now;
+use legation_core::tree::bounds;
 use legation_core::tree::rejection::Refusal;
 use legation_core::tree::view::{self, Stamp};
 use legation_store::{Delegation, Journal as _, Page, Past};
@@ -34,8 +35,10 @@ impl<H: Host> Service<H> {
             return Err((&not_yours()).into());
         }
         let (wanted, now) = (id.clone(), self.real.now());
+        let (caller, free) = (who.caller(), self.engine.free_slots());
         let view = self.engine.look(&tree, move |state| {
-            let view = view::status(state, state.find(&wanted)?, now);
+            let mut view = view::status(state, state.find(&wanted)?, now);
+            view.remaining = bounds::remaining(state, &caller, now, free);
             serde_json::to_value(view).ok()
         });
         let view = view.await.map_err(|error| unreachable(&error))?;

@@ -17,12 +17,10 @@ use serde_json::Value;
 pub(super) fn read<T: DeserializeOwned>(
     tool: &str,
     given: Option<JsonObject>,
-) -> Result<T, Refused> {
-    serde_json::from_value(Value::Object(given.unwrap_or_default())).map_err(|problem| Refused {
-        code: Code::ValidationFailed.to_string(),
-        message: format!("The arguments of `{tool}` cannot be used: {problem}."),
-        hint: "Look at the tool's input schema and call it again.".to_owned(),
-        ..Refused::default()
+) -> Result<T, Box<Refused>> {
+    serde_json::from_value(Value::Object(given.unwrap_or_default())).map_err(|problem| {
+        let message = format!("The arguments of `{tool}` cannot be used: {problem}.");
+        invalid(message, "Look at the tool's input schema and call it again.")
     })
 }
 
@@ -42,7 +40,7 @@ pub(super) struct Delegate {
 }
 
 impl Delegate {
-    pub(super) fn call(self) -> Result<Call, Refused> {
+    pub(super) fn call(self) -> Result<Call, Box<Refused>> {
         Ok(Call {
             task: self.task,
             agents: self.agent.into_iter().collect(),
@@ -87,7 +85,7 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    pub(super) fn limit_ms(&self) -> Result<Option<u64>, Refused> {
+    pub(super) fn limit_ms(&self) -> Result<Option<u64>, Box<Refused>> {
         self.timeout.clone().map(Span::milliseconds).transpose()
     }
 }
@@ -134,18 +132,21 @@ enum Span {
 }
 
 impl Span {
-    fn milliseconds(self) -> Result<u64, Refused> {
+    fn milliseconds(self) -> Result<u64, Box<Refused>> {
         let words = match self {
             Self::Seconds(seconds) => format!("{seconds}s"),
             Self::Words(words) => words,
         };
-        span::timeout_ms(&words).map_err(|problem| Refused {
-            code: Code::ValidationFailed.to_string(),
-            message: format!("`timeout` cannot be used: {problem}."),
-            hint: "Give it as 90s, 30m or 2h, or as a number of seconds.".to_owned(),
-            ..Refused::default()
+        span::timeout_ms(&words).map_err(|problem| {
+            let message = format!("`timeout` cannot be used: {problem}.");
+            invalid(message, "Give it as 90s, 30m or 2h, or as a number of seconds.")
         })
     }
+}
+
+fn invalid(message: String, hint: &str) -> Box<Refused> {
+    let (code, hint) = (Code::ValidationFailed.to_string(), hint.to_owned());
+    Box::new(Refused { code, message, hint, ..Refused::default() })
 }
 
 fn yes() -> bool {

@@ -68,7 +68,7 @@ impl<'a, O: Office> Follow<'a, O> {
         mut self,
         wish: Wish,
         limit: Option<Duration>,
-    ) -> Result<Outcome, Refused> {
+    ) -> Result<Outcome, Box<Refused>> {
         self.progress.say("asked the engine").await;
         let mut wish = wish;
         let until = limit.map(|limit| Instant::now() + limit);
@@ -93,7 +93,11 @@ impl<'a, O: Office> Follow<'a, O> {
         }
     }
 
-    async fn ask(office: &O, wish: &Wish, client: Option<String>) -> Result<Conversation, Refused> {
+    async fn ask(
+        office: &O,
+        wish: &Wish,
+        client: Option<String>,
+    ) -> Result<Conversation, Box<Refused>> {
         office.ask(wish.clone(), client).await
     }
 
@@ -111,7 +115,7 @@ impl<'a, O: Office> Follow<'a, O> {
         &mut self,
         mut talk: Conversation,
         until: Option<Instant>,
-    ) -> Result<Step, Refused> {
+    ) -> Result<Step, Box<Refused>> {
         let mut beat = interval_at(Instant::now() + BEAT, BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
@@ -138,7 +142,7 @@ impl<'a, O: Office> Follow<'a, O> {
         }
     }
 
-    async fn hear(&mut self, reply: Reply) -> Result<Option<Outcome>, Refused> {
+    async fn hear(&mut self, reply: Reply) -> Result<Option<Outcome>, Box<Refused>> {
         self.losses = 0;
         match reply {
             Reply::Accepted { delegation, .. } => {
@@ -152,13 +156,13 @@ impl<'a, O: Office> Follow<'a, O> {
             }
             Reply::Answer { view, .. } => return Ok(Some(Outcome::Answer(view))),
             Reply::Done(value) => return Ok(Some(Outcome::Answer(value))),
-            Reply::Refused(refused) => return Err(refused),
+            Reply::Refused(refused) => return Err(Box::new(refused)),
         }
         Ok(None)
     }
 
     /// The client has taken its call back: the work is cancelled, and its end not awaited.
-    async fn cancel(&self) -> Refused {
+    async fn cancel(&self) -> Box<Refused> {
         if let Some(delegation) = self.delegation.clone() {
             let reason = "the caller took its request back".to_owned();
             let to = To::Cancel { subtask: None, reason, rollback: false };
@@ -211,16 +215,16 @@ fn line(news: &News) -> String {
     }
 }
 
-fn engine_gone() -> Refused {
+fn engine_gone() -> Box<Refused> {
     failure("The engine has gone, and cannot be reached again.".to_owned())
 }
 
-fn failure(message: String) -> Refused {
-    Refused {
+fn failure(message: String) -> Box<Refused> {
+    Box::new(Refused {
         code: Code::UnknownError.to_string(),
         message,
         hint: "`delegate_list` shows what is recorded.".to_owned(),
         details: json!({}),
         ..Refused::default()
-    }
+    })
 }

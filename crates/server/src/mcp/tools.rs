@@ -12,12 +12,17 @@ pub const MAX_BYTES: usize = 6_000;
 /// Every tool there is.
 #[must_use]
 pub fn all() -> Vec<Tool> {
+    [handing_over(), looking_on(), belonging()].concat()
+}
+
+/// Handing work over.
+fn handing_over() -> Vec<Tool> {
     vec![
         tool(
             "delegate",
             "Hand a task to a sub-agent working in its own copy of the project. Waits and \
              returns its checked result; wait=false returns a delegationId at once.",
-            json!({
+            &json!({
                 "task": {"type": "string", "description": "What to do and what done looks like"},
                 "agent": {"type": "string", "description": "From list_agents; chosen if absent"},
                 "context": {"enum": ["task_only", "summary", "full"]},
@@ -30,7 +35,7 @@ pub fn all() -> Vec<Tool> {
         tool(
             "delegate_batch",
             "Hand several tasks to sub-agents at once.",
-            json!({
+            &json!({
                 "mode": {"enum": ["parallel", "parallel_streaming", "sequential", "dag"]},
                 "subtasks": {"type": "array", "minItems": 1, "items": {
                     "type": "object", "required": ["id"], "properties": {
@@ -47,41 +52,53 @@ pub fn all() -> Vec<Tool> {
             &["subtasks"],
         )
         .with_raw_output_schema(answer()),
+    ]
+}
+
+/// What becomes of it.
+fn looking_on() -> Vec<Tool> {
+    vec![
         tool(
             "delegate_wait",
             "Wait for a delegation; at the timeout it goes on and its status is returned.",
-            json!({"delegationId": id(), "timeout": span()}),
+            &json!({"delegationId": id(), "timeout": span()}),
             &["delegationId"],
         )
         .with_raw_output_schema(answer()),
         looking(
             "delegate_status",
             "How a delegation stands now.",
-            json!({"delegationId": id()}),
+            &json!({"delegationId": id()}),
             &["delegationId"],
         )
         .with_raw_output_schema(answer()),
-        looking("delegate_list", "Delegations under way, then recent ones.", json!({}), &[]),
+        looking("delegate_list", "Delegations under way, then recent ones.", &json!({}), &[]),
         tool(
             "delegate_cancel",
             "Stop a delegation, or one subtask of it, and everything below. Work is kept.",
-            json!({
+            &json!({
                 "delegationId": id(), "subtaskId": {"type": "string"},
                 "reason": {"type": "string"},
             }),
             &["delegationId"],
         ),
-        looking("list_agents", "Agents you may delegate to.", json!({}), &[]),
+    ]
+}
+
+/// Who there is, and one's own result.
+fn belonging() -> Vec<Tool> {
+    vec![
+        looking("list_agents", "Agents you may delegate to.", &json!({}), &[]),
         looking(
             "explain_permissions",
             "Which tools an agent would have under you or under a parent, and why.",
-            json!({"child": {"type": "string"}, "parent": {"type": "string"}}),
+            &json!({"child": {"type": "string"}, "parent": {"type": "string"}}),
             &["child"],
         ),
         tool(
             "submit_result",
             "Hand in your own result, if you were given a task by a delegation. The last counts.",
-            json!({
+            &json!({
                 "status": {"enum": ["completed", "partial", "failed", "blocked"]},
                 "summary": {"type": "string", "minLength": 1, "maxLength": 500},
                 "artifacts": {"type": "array", "items": {
@@ -104,13 +121,13 @@ pub fn all() -> Vec<Tool> {
     ]
 }
 
-fn tool(name: &'static str, what: &'static str, properties: Value, required: &[&str]) -> Tool {
+fn tool(name: &'static str, what: &'static str, properties: &Value, required: &[&str]) -> Tool {
     let schema = json!({"type": "object", "properties": properties, "required": required});
     Tool::new(name, what, Arc::new(object(schema)))
 }
 
 /// A tool that changes nothing.
-fn looking(name: &'static str, what: &'static str, properties: Value, required: &[&str]) -> Tool {
+fn looking(name: &'static str, what: &'static str, properties: &Value, required: &[&str]) -> Tool {
     tool(name, what, properties, required).annotate(ToolAnnotations::new().read_only(true))
 }
 
