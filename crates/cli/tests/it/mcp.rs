@@ -25,7 +25,7 @@ impl Client {
         let mut client = Self { process, stdin, stdout, last: 0, told: Vec::new() };
         let hello = client.ask(
             "initialize",
-            json!({
+            &json!({
                 "protocolVersion": version, "capabilities": {},
                 "clientInfo": {"name": "Test Client!", "version": "1"},
             }),
@@ -57,8 +57,8 @@ impl Client {
         serde_json::from_str(&line).unwrap()
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.begin(method, &params);
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.begin(method, params);
         loop {
             let message = self.read();
             if message["id"] == id {
@@ -70,7 +70,7 @@ impl Client {
 
     fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": 7}});
-        let answer = self.ask("tools/call", params);
+        let answer = self.ask("tools/call", &params);
         assert!(answer.get("error").is_none(), "{answer}");
         answer["result"].clone()
     }
@@ -143,7 +143,7 @@ fn a_task_is_delegated_and_its_path_begins_with_the_client() {
     assert_eq!(status["subtasks"][0]["path"], json!(["test-client", "w"]));
     // The same is behind the address of a resource.
     let uri = format!("legation://delegation/{id}");
-    let read = client.ask("resources/read", json!({"uri": uri}));
+    let read = client.ask("resources/read", &json!({"uri": uri}));
     let whole = read["result"]["contents"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(whole).unwrap()["delegationId"], id);
 }
@@ -171,7 +171,7 @@ fn a_refusal_is_a_result_with_a_code_and_what_remains() {
     }
     let refused = client.call("delegate", &json!({"agent": "nobody", "task": "x"}));
     assert_eq!(refused["structuredContent"]["remaining"]["depth"], 3);
-    let unknown = client.ask("tools/call", json!({"name": "no_such_tool", "arguments": {}}));
+    let unknown = client.ask("tools/call", &json!({"name": "no_such_tool", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
 }
 
@@ -255,7 +255,7 @@ fn long_answers_are_short_and_linked() {
     assert!(result["structuredContent"].to_string().len() < 9_000);
     let link = result["content"].as_array().unwrap().last().unwrap();
     assert_eq!(link["type"], "resource_link");
-    let read = client.ask("resources/read", json!({"uri": link["uri"]}));
+    let read = client.ask("resources/read", &json!({"uri": link["uri"]}));
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().len() > 20_000);
 }
 
@@ -301,7 +301,7 @@ fn what_is_not_the_protocol_ends_or_is_answered_and_never_hangs() {
     let session = Session::new();
     let (mut client, _) = Client::new(&session, "2025-06-18");
     writeln!(client.stdin.as_mut().unwrap(), "this is not JSON").unwrap();
-    let listed = client.ask("tools/list", json!({}));
+    let listed = client.ask("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 9);
     assert_eq!(client.hang_up(), Some(0));
 }
