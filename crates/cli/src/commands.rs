@@ -14,6 +14,7 @@ mod diff;
 mod engine;
 mod hint;
 mod history;
+mod mcp;
 mod parse;
 mod pause;
 mod resume;
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     Agents(agents::Args),
     Config(config::Args),
     Shell(shell::Args),
+    Mcp(mcp::Args),
     #[command(hide = true)]
     Engine(engine::Args),
 }
@@ -96,6 +98,7 @@ impl Command {
             Self::Agents(args) => agents::run(args, output),
             Self::Config(args) => config::run(args, output),
             Self::Shell(args) => shell::run(&args, output),
+            Self::Mcp(args) => mcp::run(&args),
             Self::Engine(args) => engine::run(&args, output),
         }
     }

@@ -7,6 +7,7 @@
 mod caller;
 mod converse;
 mod delegate;
+mod look;
 mod place;
 mod refuse;
 mod steer;

@@ -12,6 +12,7 @@ mod docs;
 mod engine;
 mod fake_engine;
 mod look;
+mod mcp;
 mod parse;
 mod prove;
 mod session;

@@ -71,6 +71,12 @@ impl<H: Host> Service<H> {
         match request.wish {
             Wish::Delegate(call) => self.delegate(&who, (*call, request.env), listener).await,
             Wish::Wait { delegation } => self.wait(&who, &delegation, listener).await,
+            Wish::Look { delegation } => self.look(&who, &delegation).await,
+            Wish::List => self.list(&who).await,
+            Wish::Agents => self.agents(&who, request.env).await,
+            Wish::Explain { parent, child } => {
+                self.explain(&who, (parent, child), request.env).await
+            }
             Wish::Steer(steer) => self.steer(&who, (steer, request.env), listener).await,
             Wish::Submitted => {
                 if let Who::Attempt { attempt, .. } = &who {

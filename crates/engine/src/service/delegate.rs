@@ -167,7 +167,7 @@ impl<H: Host> Service<H> {
     async fn remaining(&self, who: &Who, home: &Home) -> Option<Value> {
         let free = self.engine.free_slots();
         let remaining = match who {
-            Who::Root { depth } => {
+            Who::Root { depth, .. } => {
                 Some(bounds::remaining_at_root(&home.config.limits, *depth, free))
             }
             Who::Attempt { tree, .. } => {
