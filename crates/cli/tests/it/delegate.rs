@@ -21,20 +21,39 @@ fn engine(session: &Session, scripts: Vec<Vec<Step>>) -> FakeEngine {
 fn what_cannot_be_meant_is_a_usage_error() {
     let session = Session::new();
     session.write("bad.json", "{\"pattern\": \"dag\", \"subtasks\": [{\"id\": 7}]}");
+    session.write("short.json", "{\"subtasks\": [{\"id\": \"a\", \"timeout\": 1}]}");
+    session.write("round.json", "{\"rounds\": 0, \"subtasks\": [{\"id\": \"a\"}]}");
     session.write("odd.json", "{\"pattern\": \"dag\", \"subtask\": []}");
     let cases: &[&[&str]] = &[
         &["delegate"],
         &["delegate", " "],
         &["delegate", "-p", "waltz", "Fix it"],
+        &["delegate", "-d", "9", "Fix it"],
+        &["delegate", "--depth", "0", "Fix it"],
+        &["delegate", "-d", "-1", "Fix it"],
+        &["delegate", "-a", "9999999", "Fix it"],
+        &["delegate", "-a", "0", "Fix it"],
+        &["delegate", "--rounds", "0", "Fix it"],
+        &["delegate", "--rounds", "11", "Fix it"],
+        &["delegate", "--rounds", "+1", "Fix it"],
+        &["delegate", "-b", "-5", "Fix it"],
+        &["delegate", "-b", "2.5", "Fix it"],
+        &["delegate", "-b", "99999999999999999999", "Fix it"],
         &["delegate", "--max-cost", "-1", "Fix it"],
+        &["delegate", "--max-cost", "NaN", "Fix it"],
+        &["delegate", "--max-cost", "1e300", "Fix it"],
+        &["delegate", "--timeout", "0", "Fix it"],
+        &["delegate", "--timeout", "-5", "Fix it"],
         &["delegate", "--timeout", "soon", "Fix it"],
         &["delegate", "--aggregate", "dice", "Fix it"],
         &["delegate", "--plan", "bad.json", "Fix it"],
         &["delegate", "--plan", "odd.json", "Fix it"],
         &["delegate", "--plan", "-", "-"],
         &["delegate", "--dry-run", "--detach", "Fix it"],
-        &["delegate", "--dry-run", "-a", "0", "Fix it"],
+        &["delegate", "--plan", "short.json", "Fix it"],
+        &["delegate", "--plan", "round.json", "Fix it"],
         &["direct"],
+        &["direct", "-b", "-5", "Fix it"],
     ];
     let before = session.files();
     let mut seen = String::new();
@@ -51,15 +70,32 @@ fn what_cannot_be_meant_is_a_usage_error() {
         2 delegate: the following required arguments were not provided: <TASK>
         2 delegate  : the task is empty
         2 delegate -p waltz Fix it: invalid value 'waltz' for '--pattern <PATTERN>': expected one of parallel, parallel_streaming, sequential, dag, debate, review, ensemble, direct
-        2 delegate --max-cost -1 Fix it: unexpected argument '-1' found
+        2 delegate -d 9 Fix it: invalid value '9' for '--depth <N>': expected a whole number from 1 to 5
+        2 delegate --depth 0 Fix it: invalid value '0' for '--depth <N>': expected a whole number from 1 to 5
+        2 delegate -d -1 Fix it: invalid value '-1' for '--depth <N>': expected a whole number from 1 to 5
+        2 delegate -a 9999999 Fix it: invalid value '9999999' for '--agents <N>': expected a whole number from 1 to 100000
+        2 delegate -a 0 Fix it: invalid value '0' for '--agents <N>': expected a whole number from 1 to 100000
+        2 delegate --rounds 0 Fix it: invalid value '0' for '--rounds <N>': expected a whole number from 1 to 10
+        2 delegate --rounds 11 Fix it: invalid value '11' for '--rounds <N>': expected a whole number from 1 to 10
+        2 delegate --rounds +1 Fix it: invalid value '+1' for '--rounds <N>': expected a whole number from 1 to 10
+        2 delegate -b -5 Fix it: invalid value '-5' for '--budget <TOKENS>': expected a whole number from 0 to 1000000000000
+        2 delegate -b 2.5 Fix it: invalid value '2.5' for '--budget <TOKENS>': expected a whole number from 0 to 1000000000000
+        2 delegate -b 99999999999999999999 Fix it: invalid value '99999999999999999999' for '--budget <TOKENS>': expected a whole number from 0 to 1000000000000
+        2 delegate --max-cost -1 Fix it: invalid value '-1' for '--max-cost <USD>': expected dollars from 0 to 1000000, such as 0.50
+        2 delegate --max-cost NaN Fix it: invalid value 'NaN' for '--max-cost <USD>': expected dollars from 0 to 1000000, such as 0.50
+        2 delegate --max-cost 1e300 Fix it: invalid value '1e300' for '--max-cost <USD>': expected dollars from 0 to 1000000, such as 0.50
+        2 delegate --timeout 0 Fix it: invalid value '0' for '--timeout <SPAN>': expected more than no time, such as 90s, 30m or 2h
+        2 delegate --timeout -5 Fix it: invalid value '-5' for '--timeout <SPAN>': `-5` is no span of time: it is negative; write it like 90m, 1.5h, 2d, 1h30m or 2 hours
         2 delegate --timeout soon Fix it: invalid value 'soon' for '--timeout <SPAN>': `soon` is no span of time: a number is missing before `soon`; write it like 90m, 1.5h, 2d, 1h30m or 2 hours
         2 delegate --aggregate dice Fix it: invalid value 'dice' for '--aggregate <HOW>': expected one of vote, best, merge
         2 delegate --plan bad.json Fix it: bad.json:1:40: invalid type: integer `7`, expected a string
         2 delegate --plan odd.json Fix it: odd.json:1:28: unknown field `subtask`, expected one of `mode`, `pattern`, `rounds`, `aggregate`, `subtasks`
         2 delegate --plan - -: --plan and TASK cannot both read stdin
         2 delegate --dry-run --detach Fix it: the argument '--dry-run' cannot be used with '--detach'
-        2 delegate --dry-run -a 0 Fix it: No agent may run at once.
+        2 delegate --plan short.json Fix it: short.json:1:38: invalid type: integer `1`, expected a span of time in quotes, such as "30m" or "90s"
+        2 delegate --plan round.json Fix it: round.json: "rounds" is 0, and takes 1 to 10
         2 direct: the following required arguments were not provided: <TASK>
+        2 direct -b -5 Fix it: invalid value '-5' for '--budget <TOKENS>': expected a whole number from 0 to 1000000000000
     "#]].assert_eq(&seen);
     assert_eq!(session.files(), before);
 }
