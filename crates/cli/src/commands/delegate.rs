@@ -133,9 +133,10 @@ pub(crate) fn hand_over(asked: Asked, output: &mut Output) -> Result<ExitCode, C
     let until = if call.detach { Until::Accepted } else { Until::Over };
     let end = block_on(async {
         let watch = Watch::new(&reach, output, until).cancels_on_ctrl_c()?;
-        watch.about(None, &title).run(Wish::Delegate(Box::new(call))).await
+        let watch = watch.about(None, &title).asks_for(call.text());
+        watch.run(Wish::Delegate(Box::new(call))).await
     })?;
-    Ok(steer::answer(end, output))
+    Ok(steer::answer(end, &reach, output))
 }
 
 /// A key that no other call has.

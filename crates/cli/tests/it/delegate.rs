@@ -525,7 +525,7 @@ fn whoever_detaches_gets_the_id_and_does_not_wait() {
     expect![[r#"
         {
           "delegationId": "del-1",
-          "status": "accepted"
+          "status": "pending"
         }
     "#]]
     .assert_eq(&session.run(&["--json", "delegate", "--detach", "Fix it"]));
