@@ -11,6 +11,7 @@ mod reap;
 mod remote;
 mod running;
 mod spawn;
+mod tail;
 mod written;
 
 use std::io;
@@ -24,6 +25,7 @@ pub use reap::{become_subreaper, reap};
 pub use remote::Remote;
 pub use running::Running;
 pub use spawn::Keeper;
+pub use tail::{Stream, Tail, tail};
 pub use written::written;
 
 /// How an attempt's processes came to their end.

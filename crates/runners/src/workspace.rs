@@ -179,6 +179,11 @@ impl Spaces {
         self.mechanism.diff(delegation, kept)
     }
 
+    /// Whether the delegation has a result and the user's own files have all of it.
+    pub fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.mechanism.is_applied(delegation)
+    }
+
     /// Brings the delegation's result into the user's own files; all of it or nothing.
     pub fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
         self.mechanism.apply(delegation, how)

@@ -174,6 +174,10 @@ impl Mechanism for Plain {
         self.difference(delegation, kept)
     }
 
+    fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.folder_has(delegation)
+    }
+
     fn apply(&self, delegation: &str, _how: How) -> Result<Applied, Error> {
         self.apply_to_folder(delegation)
     }

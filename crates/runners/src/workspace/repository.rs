@@ -219,6 +219,10 @@ impl Mechanism for Repository {
         self.difference(delegation, kept)
     }
 
+    fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.checkout_has(delegation)
+    }
+
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
         self.apply_to_checkout(delegation, how)
     }

@@ -4,4 +4,6 @@
 
 mod agent_files;
 mod artifacts;
+mod command;
+mod processes;
 mod workspaces;
