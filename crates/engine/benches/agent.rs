@@ -117,7 +117,7 @@ impl World for Scripted {
                 tokio::spawn(async move { mail.brought(delegation, None).await });
             }
             // The script always ends by itself.
-            Act::Stop { .. } => {}
+            Act::Stop { .. } | Act::SetDeadline { .. } => {}
         }
     }
 

@@ -28,6 +28,9 @@ pub struct Request {
     /// The part of its environment that speaks of delegation.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// The part of its environment that children of a new tree may see.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub passed_on: BTreeMap<String, String>,
     /// What it wants.
     pub wish: Wish,
 }

@@ -53,6 +53,7 @@ impl World for Scripted {
             Act::Freeze { attempt, frozen } => {
                 tokio::spawn(async move { mail.tell(Command::Froze { attempt, frozen }).await });
             }
+            Act::SetDeadline { .. } => {}
             Act::Answer { attempt, .. } => {
                 tokio::spawn(async move { mail.tell(Command::Answered { attempt }).await });
             }

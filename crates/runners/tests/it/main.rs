@@ -1,7 +1,9 @@
-//! Agent files of every vendor, from the wild.
+//! Agent files of every vendor, programs and their keepers, workspaces.
 
 #![cfg(test)]
 
 mod agent_files;
 mod artifacts;
+mod command;
+mod processes;
 mod workspaces;
