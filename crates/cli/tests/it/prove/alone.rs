@@ -81,8 +81,10 @@ fn what_is_frozen_or_thawed_is_as_the_state_says_after_a_crash() {
         });
         assert!(stage.kill());
         asked.wait().unwrap();
+        wait_for("the engine to be gone", || stage.engine().is_none().then_some(()));
         // Any command that needs an engine starts the next one.
         stage.json(&["approve", &id]);
+        assert!(stage.engine().is_some());
         let wanted = if freezes { 'T' } else { 'R' };
         wait_for("it to be as recorded", || (state(&stage, "pid") == Some(wanted)).then_some(()));
         wait_for("that to be recorded, too", || {

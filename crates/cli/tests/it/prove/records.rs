@@ -89,7 +89,7 @@ fn a_refusal_is_written_down_with_who_asked_and_for_what() {
     stage.agent("asks", "subagents:\n  allow: ['*']\n", asks);
     stage.agent("leaf", "", "exit 0");
     let (_, view) = stage.json(&["delegate", "--agent", "asks", "Ask for more"]);
-    assert_eq!(stage.json(&["delegate", "--agent", "nobody", "Who does it?"]).0, 6);
+    assert_eq!(stage.json(&["delegate", "--agent", "nobody", "Who does it?"]).0, 1);
     let wrong = lines(&stage, "errors.jsonl");
     let keys = ["type", "code", "command", "session_id", "task", "subtask"];
     let shown: Vec<String> = wrong.iter().map(|line| told(line, &keys)).collect();
