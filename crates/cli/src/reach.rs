@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use legation_core::Code;
 use legation_core::config::{RESERVED_NAMES, SHORT_NAMES};
 use legation_engine::client::{
-    Client, Conversation, Lost, Paths, StartError, launch, owner_of_workspace, reach_from_attempt,
+    Client, Conversation, Lost, Paths, StartError, launch, owner_of_workspace, passed_on,
+    reach_from_attempt,
 };
 use legation_engine::protocol::{Request, VERSION, Wish};
 use legation_engine::read::Reader;
@@ -118,7 +119,8 @@ impl Reach {
     pub(crate) fn request(&self, wish: Wish) -> Request {
         let mut env = environment();
         env.extend(self.session.clone());
-        Request { v: VERSION, token: self.token.clone(), env, client: None, wish }
+        let (token, passed_on) = (self.token.clone(), passed_on());
+        Request { v: VERSION, token, env, passed_on, client: None, wish }
     }
 
     /// The journal, for reading; none if nothing was delegated here yet.

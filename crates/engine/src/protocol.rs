@@ -31,6 +31,9 @@ pub struct Request {
     /// What the program calls itself, where it acts for nobody but itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// The part of its environment that children of a new tree may see.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub passed_on: BTreeMap<String, String>,
     /// What it wants.
     pub wish: Wish,
 }
