@@ -16,7 +16,7 @@ use legation_core::ids::{AttemptId, SessionId};
 
 use crate::keep::{Limits, Order};
 
-pub use environment::{ALLOWED, Place, environment};
+pub use environment::{ALLOWED, HAND_IN, Place, environment};
 pub use parse::{MAX_LINE_BYTES, MAX_NOTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
 pub use resolve::{Folders, Unresolved, resolve};
 
@@ -63,9 +63,9 @@ impl Start<'_> {
     /// The keeper's order, with the program found and the environment put together.
     /// `own` is the environment of this process.
     pub fn order(&self, own: impl IntoIterator<Item = (String, String)>) -> Result<Order, Error> {
-        let temporary = self.place.temporary();
-        fs::create_dir_all(&temporary)
-            .map_err(|source| Error::Folder { folder: temporary, source })?;
+        for folder in [self.place.temporary(), self.place.hand_in()] {
+            fs::create_dir_all(&folder).map_err(|source| Error::Folder { folder, source })?;
+        }
         let env = environment(own, self.env, self.session, &self.place);
         let search = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
         let beside = self.agent_file.and_then(Path::parent);
@@ -80,6 +80,7 @@ impl Start<'_> {
             stdin: self.brief.to_owned(),
             limits: self.limits,
             cgroup: self.cgroup.map(Path::to_owned),
+            fence: None,
         })
     }
 }

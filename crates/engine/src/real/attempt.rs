@@ -33,7 +33,7 @@ pub(super) struct Heard {
 }
 
 /// Why an attempt never began.
-struct Obstacle {
+pub(super) struct Obstacle {
     code: Code,
     why: String,
     /// Not before this time, and it is nobody's fault.
@@ -43,7 +43,7 @@ struct Obstacle {
 }
 
 impl Obstacle {
-    fn new(code: Code, why: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, why: impl Into<String>) -> Self {
         Self { code, why: why.into(), hold_until: None, is_kept: false }
     }
 }
@@ -127,6 +127,7 @@ impl Inner {
             ));
         }
         let order = self.order(job, &place, (&definition, file.as_deref()))?;
+        let order = self.fenced(order, job, &place, file.as_deref())?;
         let running = self.keeper.spawn(&order).await;
         let running = running.map_err(|error| Obstacle {
             is_kept: matches!(error, supervise::Error::GaveUp(_)),

@@ -12,6 +12,7 @@ use legation_runners::supervise::Exit;
 use legation_runners::workspace::{Place, Seen};
 
 use super::attempt::Heard;
+use super::fence;
 use super::handed_in::{self, HandedIn};
 use super::{Inner, Live};
 use crate::world::Job;
@@ -163,7 +164,7 @@ fn receipt(
         Exit::Ended(ended) => (ended.code, StopReason::Exited),
         Exit::Lost { .. } => (None, StopReason::Killed),
     };
-    Receipt {
+    let mut receipt = Receipt {
         stop_reason,
         exit_code,
         files_changed: seen.files_changed,
@@ -171,10 +172,11 @@ fn receipt(
         verify,
         tokens,
         cost_usd,
-        fenced: Some(false),
         brief_cut: job.brief.cut.iter().map(|what| (*what).to_owned()).collect(),
         ..Receipt::default()
-    }
+    };
+    fence::record(&heard.exit, &mut receipt);
+    receipt
 }
 
 /// Quality as it can be measured: verification, and artifacts that were really changed.

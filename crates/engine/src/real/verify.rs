@@ -65,6 +65,8 @@ impl Inner {
             cgroup: None,
         };
         let order = start.order(super::own_environment()).ok()?;
+        // What is verified is the child's own code, so it runs where the child did.
+        let order = self.fenced(order, job, place, None).ok()?;
         let mut running = self.keeper.spawn(&order).await.ok()?;
         live.reach(running.process, running.remote());
         while running.read().await.is_some() {}

@@ -4,4 +4,7 @@
 
 mod agent_files;
 mod artifacts;
+mod command;
+mod fence;
+mod processes;
 mod workspaces;

@@ -21,9 +21,20 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// A git repository with one commit.
+    /// A git repository with one commit. Agents run inside the fence.
     pub(super) fn new(config: &str) -> Self {
-        let stage = Self { root: TempDir::new().unwrap() };
+        let root = TempDir::new().unwrap();
+        let out = root.path().join("out");
+        Self::at(root, &format!("{config}\n[sandbox]\nwritable = [\"{}\"]\n", out.display()))
+    }
+
+    /// The same without the fence, for what must hold on kernels that have none.
+    pub(super) fn unfenced(config: &str) -> Self {
+        Self::at(TempDir::new().unwrap(), &format!("{config}\n[sandbox]\nfence = \"off\"\n"))
+    }
+
+    fn at(root: TempDir, config: &str) -> Self {
+        let stage = Self { root };
         for folder in ["home", "project/.legation/agents", "out"] {
             std::fs::create_dir_all(stage.root.path().join(folder)).unwrap();
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use legation_core::ids::{AttemptId, SessionId};
+use legation_runners::fence::Fence;
 use legation_runners::keep::{Ended, Limits, Order};
 use legation_runners::supervise::{Error, Exit, Keeper, Running};
 use tempfile::TempDir;
@@ -23,6 +24,7 @@ pub(super) struct Stage {
     pub(super) session: SessionId,
     pub(super) limits: Limits,
     pub(super) cgroup: Option<PathBuf>,
+    pub(super) fence: Option<Fence>,
 }
 
 impl Stage {
@@ -34,7 +36,7 @@ impl Stage {
         let session = SessionId::new(format!("sess_{name}"));
         // Long enough for a machine that has much else to do.
         let limits = Limits { grace_ms: 30_000, ..Limits::default() };
-        Self { folder, session, limits, cgroup: None }
+        Self { folder, session, limits, cgroup: None, fence: None }
     }
 
     /// One for programs that take no notice of SIGTERM.
@@ -77,6 +79,7 @@ impl Stage {
             stdin: "the brief\n".to_owned(),
             limits: self.limits,
             cgroup: self.cgroup.clone(),
+            fence: self.fence.clone(),
         }
     }
 
