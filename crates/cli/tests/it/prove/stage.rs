@@ -23,9 +23,15 @@ pub(super) struct Stage {
 impl Stage {
     /// A git repository with one commit. Agents run inside the fence.
     pub(super) fn new(config: &str) -> Self {
+        Self::fenced(config, "")
+    }
+
+    /// The same with more to say about the fence.
+    pub(super) fn fenced(config: &str, sandbox: &str) -> Self {
         let root = TempDir::new().unwrap();
         let out = root.path().join("out");
-        Self::at(root, &format!("{config}\n[sandbox]\nwritable = [\"{}\"]\n", out.display()))
+        let sandbox = format!("[sandbox]\nwritable = [\"{}\"]\n{sandbox}\n", out.display());
+        Self::at(root, &format!("{config}\n{sandbox}"))
     }
 
     /// The same without the fence, for what must hold on kernels that have none.
@@ -45,6 +51,11 @@ impl Stage {
             git -c user.name=a -c user.email=a@b.c commit -qm first";
         assert!(stage.shell(git).status.success());
         stage
+    }
+
+    /// The folder around everything.
+    pub(super) fn root(&self) -> &Path {
+        self.root.path()
     }
 
     /// The project.
