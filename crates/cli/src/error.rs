@@ -74,6 +74,11 @@ impl CommandError {
         Self { kind, code, message, hint: None, details: Box::default(), figures, remaining }
     }
 
+    /// What happened.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Says what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -8,6 +8,7 @@ mod attempt;
 mod callers;
 mod collect;
 mod entries;
+mod fence;
 mod handed_in;
 mod live;
 mod verify;
@@ -138,6 +139,11 @@ impl Real {
     pub fn can_run(&self, agent: &AgentId, parent: Option<&AgentId>) -> bool {
         let found = self.inner.agent(agent, parent);
         found.is_some_and(|(definition, _)| !definition.legation.command.is_empty())
+    }
+
+    /// Why nothing at all can be run, where that is so.
+    pub fn obstacle(&self) -> Option<String> {
+        self.inner.no_fence()
     }
 
     /// The attempt that a token names, if we made it.

@@ -16,7 +16,7 @@ use legation_core::ids::{AttemptId, SessionId};
 
 use crate::keep::{Limits, Order};
 
-pub use environment::{ALLOWED, Place, environment, is_passed_on};
+pub use environment::{ALLOWED, HAND_IN, Place, environment, is_passed_on};
 pub use parse::{MAX_LINE_BYTES, MAX_NOTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
 pub use resolve::{Folders, Unresolved, resolve};
 
@@ -68,9 +68,9 @@ impl Start<'_> {
         &self,
         caller: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Order, Error> {
-        let temporary = self.place.temporary();
-        fs::create_dir_all(&temporary)
-            .map_err(|source| Error::Folder { folder: temporary, source })?;
+        for folder in [self.place.temporary(), self.place.hand_in()] {
+            fs::create_dir_all(&folder).map_err(|source| Error::Folder { folder, source })?;
+        }
         let env = environment(caller, self.env, self.session, &self.place);
         let search = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
         let beside = self.agent_file.and_then(Path::parent);
@@ -86,6 +86,7 @@ impl Start<'_> {
             limits: self.limits,
             deadline_ms: self.deadline_ms,
             cgroup: self.cgroup.map(Path::to_owned),
+            fence: None,
         })
     }
 }

@@ -32,7 +32,9 @@ pub use error::Error;
 use mechanism::Mechanism;
 use plain::Plain;
 use repository::Repository;
-pub use types::{Applied, From, How, Kept, MAX_FILES_SEEN, Merge, New, Note, Place, Seen, Start};
+pub use types::{
+    Applied, From, How, Kept, MAX_FILES_SEEN, Merge, New, Note, Origin, Place, Seen, Start,
+};
 
 /// What a plain folder may weigh before it is copied without being asked for.
 pub const DEFAULT_COPY_LIMIT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -86,6 +88,12 @@ impl Spaces {
     #[must_use]
     pub fn is_git(&self) -> bool {
         self.mechanism.is_git()
+    }
+
+    /// The files that workspaces are copies of.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.mechanism.origin()
     }
 
     /// How many git processes were started so far.

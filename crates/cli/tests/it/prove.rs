@@ -3,6 +3,7 @@
 
 mod alone;
 mod caller;
+mod fence;
 mod hostile;
 mod killed;
 mod records;

@@ -206,6 +206,9 @@ pub struct Receipt {
     pub supervised_by: Option<String>,
     /// Whether the fence was on; absent where nobody knows.
     pub fenced: Option<bool>,
+    /// What the fence did not hold; where it was off, why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fence_gaps: Vec<String>,
     /// Whether the output ended in the middle.
     pub truncated: bool,
     /// What the brief left out to fit.

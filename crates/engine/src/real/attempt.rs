@@ -38,7 +38,7 @@ pub(super) struct Heard {
 }
 
 /// Why an attempt never began.
-struct Obstacle {
+pub(super) struct Obstacle {
     code: Code,
     why: String,
     /// Not before this time, and it is nobody's fault.
@@ -48,7 +48,7 @@ struct Obstacle {
 }
 
 impl Obstacle {
-    fn new(code: Code, why: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, why: impl Into<String>) -> Self {
         Self { code, why: why.into(), hold_until: None, is_kept: false }
     }
 }
@@ -144,6 +144,7 @@ impl Inner {
         }
         let pace = live.pace();
         let order = self.order(job, &place, (&definition, file.as_deref()), pace)?;
+        let order = self.fenced(order, job, &place, file.as_deref())?;
         let running = self.keeper.spawn(&order).await;
         let running = running.map_err(|error| Obstacle {
             is_kept: matches!(error, supervise::Error::GaveUp(_)),

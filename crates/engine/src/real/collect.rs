@@ -13,6 +13,7 @@ use legation_runners::workspace::{Place, Seen};
 
 use super::Inner;
 use super::attempt::Heard;
+use super::fence;
 use super::handed_in::{self, HandedIn};
 use super::live::Live;
 use crate::world::Job;
@@ -169,7 +170,7 @@ fn receipt(
         Exit::Ended(ended) => Some(ended.supervised_by.as_str().to_owned()),
         Exit::Lost { .. } => None,
     };
-    Receipt {
+    let mut receipt = Receipt {
         stop_reason,
         supervised_by,
         exit_code,
@@ -178,10 +179,11 @@ fn receipt(
         verify,
         tokens,
         cost_usd,
-        fenced: Some(false),
         brief_cut: job.brief.cut.iter().map(|what| (*what).to_owned()).collect(),
         ..Receipt::default()
-    }
+    };
+    fence::record(&heard.exit, &mut receipt);
+    receipt
 }
 
 /// Quality as it can be measured: verification, and artifacts that were really changed.

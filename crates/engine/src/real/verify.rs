@@ -67,6 +67,8 @@ impl Inner {
             cgroup: None,
         };
         let order = start.order(self.passed_on(&job.tree)).ok()?;
+        // What is verified is the child's own code, so it runs where the child did.
+        let order = self.fenced(order, job, place, None).ok()?;
         let (mut running, told) = match self.keeper.spawn(&order).await {
             Ok(running) => (running, Some(Pace { frozen: false, ..pace })),
             // An engine that died meanwhile has started it already.

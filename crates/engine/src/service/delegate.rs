@@ -107,6 +107,15 @@ impl<H: Host> Service<H> {
 
     /// Refuses what no program could do, before anything starts.
     fn check_programs(&self, delegate: &Delegate, parent: Option<&AgentId>) -> Result<(), Error> {
+        if let Some(why) = self.real.obstacle() {
+            let refusal = Refusal::new(
+                Code::ToolUnavailable,
+                why,
+                "`legation doctor` shows what this kernel can hold; `sandbox.fence = \"auto\"` \
+                 runs without what it cannot, and says so.",
+            );
+            return Err(Error::Rejected(refusal.into()));
+        }
         let allowed = delegate.subtasks.iter().filter(|target| target.permitted.is_ok());
         let mut idle = allowed.filter(|target| !self.real.can_run(&target.agent, parent));
         let Some(target) = idle.next() else { return Ok(()) };

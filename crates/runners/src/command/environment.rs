@@ -27,6 +27,9 @@ pub const ALLOWED: &[&str] = &[
     "NO_PROXY",
 ];
 
+/// The folder below the attempt's own in which a return is handed in.
+pub const HAND_IN: &str = "hand-in";
+
 /// Where an attempt stands and works.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -47,6 +50,12 @@ impl Place<'_> {
     pub fn temporary(&self) -> PathBuf {
         self.dir.join("tmp")
     }
+
+    /// Where it drops its return: all of the attempt's folder that it may write to,
+    /// beside the temporary files.
+    pub fn hand_in(&self) -> PathBuf {
+        self.dir.join(HAND_IN)
+    }
 }
 
 /// The whole environment of a child, in order of names. What the agent says wins over
@@ -66,7 +75,7 @@ pub fn environment(
         ("LEGATION_SESSION_ID", session.to_string()),
         ("LEGATION_TOKEN", place.token.to_owned()),
         ("LEGATION_SOCKET", text(place.socket)),
-        ("LEGATION_ATTEMPT_DIR", text(place.dir)),
+        ("LEGATION_ATTEMPT_DIR", text(&place.hand_in())),
         ("LEGATION_WORKSPACE", text(place.workspace)),
         ("DELEGATION_DEPTH", place.depth.to_string()),
     ];

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::claim::KEEPER_FILE;
+use crate::fence::Standing;
 
 /// The file in the attempt's folder that says how it ended.
 pub const EXIT_FILE: &str = "exit.json";
@@ -43,6 +44,9 @@ pub struct Ended {
     pub wall_ms: u64,
     /// What held its descendants together.
     pub supervised_by: Supervision,
+    /// What came of the fence that was ordered.
+    #[serde(default)]
+    pub fence: Option<Standing>,
 }
 
 /// What holds the descendants of a program together.

@@ -98,6 +98,7 @@ async fn keep(
         survivors: watch.survivors,
         cpu_ms: cpu_ms(),
         supervised_by: group.map_or(Supervision::Subreaper, |_| Supervision::Cgroup),
+        fence: program.fence,
         ..Ended::default()
     };
     Ok((ended, listener))

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use legation_core::ids::{AttemptId, SessionId};
 use serde::{Deserialize, Serialize};
 
+use crate::fence::Fence;
+
 /// One program to start and to keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
@@ -34,6 +36,9 @@ pub struct Order {
     /// machine, so it is worth it for programs that run for longer than that.
     #[serde(default)]
     pub cgroup: Option<PathBuf>,
+    /// What is around it.
+    #[serde(default)]
+    pub fence: Option<Fence>,
 }
 
 /// What a program may take before it is cut short.

@@ -7,10 +7,11 @@
 use std::fmt::Debug;
 
 use super::folders::Custody;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Place, Seen, Start};
+use super::{Applied, Error, How, Kept, Merge, New, Note, Origin, Place, Seen, Start};
 
 pub(super) trait Mechanism: Debug + Send + Sync {
     fn is_git(&self) -> bool;
+    fn origin(&self) -> Origin;
     fn git_processes(&self) -> u64;
     fn begin(&self, start: &Start) -> Result<String, Error>;
     fn create(&self, new: &New) -> Result<Place, Error>;

@@ -19,7 +19,8 @@ use super::folders::{Begun, Custody, Folders, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
-    Applied, Error, From, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names, record,
+    Applied, Error, From, How, Kept, Merge, New, Note, Options, Origin, Place, Seen, Start, names,
+    record,
 };
 use layer::{Stack, layer_folder};
 
@@ -102,6 +103,10 @@ impl Plain {
 impl Mechanism for Plain {
     fn is_git(&self) -> bool {
         false
+    }
+
+    fn origin(&self) -> Origin {
+        Origin { top: self.project.clone(), lent: Vec::new() }
     }
 
     fn git_processes(&self) -> u64 {

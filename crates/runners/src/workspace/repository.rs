@@ -28,7 +28,9 @@ use super::folders::{Custody, Folders};
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names};
+use super::{
+    Applied, Error, How, Kept, Merge, New, Note, Options, Origin, Place, Seen, Start, names,
+};
 use history::History;
 use mover::Mover;
 use user::User;
@@ -155,6 +157,13 @@ impl Repository {
 impl Mechanism for Repository {
     fn is_git(&self) -> bool {
         true
+    }
+
+    fn origin(&self) -> Origin {
+        let common = &self.user.common_dir;
+        let top = self.user.top.clone().unwrap_or_else(|| common.clone());
+        let lent = vec![self.user.objects.clone(), common.join("modules"), common.join("lfs")];
+        Origin { top, lent }
     }
 
     fn git_processes(&self) -> u64 {

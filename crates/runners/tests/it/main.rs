@@ -5,5 +5,6 @@
 mod agent_files;
 mod artifacts;
 mod command;
+mod fence;
 mod processes;
 mod workspaces;

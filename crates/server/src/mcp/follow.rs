@@ -211,6 +211,7 @@ fn line(news: &News) -> String {
         What::Paused { reason } => format!("paused: {reason}"),
         What::Resumed => "resumed".to_owned(),
         What::CancelRequested { reason, .. } => format!("is being cancelled: {reason}"),
+        What::LeftBehind { detail } => format!("left behind: {detail}"),
         What::Finished { status, summary, .. } => format!("{status}: {summary}"),
     }
 }

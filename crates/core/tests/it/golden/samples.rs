@@ -284,6 +284,7 @@ fn receipt() -> Receipt {
             ended: Some("completed".to_owned()),
         }],
         fenced: Some(true),
+        fence_gaps: Vec::new(),
         truncated: false,
         brief_cut: vec!["artifacts".to_owned()],
         evidence: Evidence::Seen,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use legation_core::ids::{AttemptId, SessionId};
 use legation_core::tree::event::Process;
+use legation_runners::fence::Fence;
 use legation_runners::keep::{Ended, Limits, Order};
 use legation_runners::supervise::{Error, Exit, Keeper, Running, Traces};
 use tempfile::TempDir;
@@ -26,6 +27,7 @@ pub(super) struct Stage {
     pub(super) limits: Limits,
     pub(super) deadline_ms: Option<u64>,
     pub(super) cgroup: Option<PathBuf>,
+    pub(super) fence: Option<Fence>,
 }
 
 impl Stage {
@@ -38,7 +40,7 @@ impl Stage {
         // Long enough for a machine that has much else to do.
         let limits = Limits { grace_ms: 30_000, ..Limits::default() };
         let place = folder.path().join("workspace");
-        Self { folder, place, session, limits, deadline_ms: None, cgroup: None }
+        Self { folder, place, session, limits, deadline_ms: None, cgroup: None, fence: None }
     }
 
     /// One for programs that take no notice of SIGTERM.
@@ -87,6 +89,7 @@ impl Stage {
             limits: self.limits,
             deadline_ms: self.deadline_ms,
             cgroup: self.cgroup.clone(),
+            fence: self.fence.clone(),
         }
     }
 
