@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use legation_core::agent::Definition;
+use legation_core::config::Mechanism;
 use legation_core::ids::{AgentId, AttemptId, DelegationId};
 use legation_core::time::Now;
 use legation_core::tree::Command;
@@ -81,6 +82,7 @@ impl Real {
     pub fn open(options: RealOptions, home: Home) -> Result<Self, workspace::Error> {
         let limits = workspace::Options {
             copy_limit_bytes: home.config.workspace.copy_limit_mb.saturating_mul(BYTES_PER_MB),
+            mechanism: wanted(home.config.workspace.mechanism),
             ..workspace::Options::default()
         };
         let spaces = Spaces::open_with(&options.project, &options.state, limits)?;
@@ -218,6 +220,17 @@ impl Inner {
 /// Until when a keeper waits for the engine to end an attempt, before it does so itself.
 fn kept_until(deadline: Now) -> u64 {
     deadline.plus_ms(KEEPER_LATER_MS).0
+}
+
+/// The way of making workspaces that the configuration asks for.
+fn wanted(mechanism: Mechanism) -> workspace::Wanted {
+    match mechanism {
+        Mechanism::Auto => workspace::Wanted::Auto,
+        Mechanism::Overlay => workspace::Wanted::Overlay,
+        Mechanism::Pool => workspace::Wanted::Pool,
+        Mechanism::Worktree => workspace::Wanted::Worktree,
+        Mechanism::Copy => workspace::Wanted::Copy,
+    }
 }
 
 /// The time now.

@@ -389,10 +389,29 @@ pub enum Cgroup {
     Off,
 }
 
+/// The ways of making the workspaces of a git repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// Whatever suits the machine and the repository.
+    #[default]
+    Auto,
+    /// A layer over a checkout that all share.
+    Overlay,
+    /// Checkouts that are kept and used again.
+    Pool,
+    /// A checkout for each.
+    Worktree,
+    /// A copy of the folder for each.
+    Copy,
+}
+
 /// How isolated working copies are made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Workspace {
+    /// How the workspaces of a git repository are made; `auto` takes the fastest that works.
+    pub mechanism: Mechanism,
     /// Where workspaces live; absent means the user's state folder.
     pub dir: Option<String>,
     /// Heavy ignored folders that all workspaces share, `node_modules` for one.
@@ -410,6 +429,7 @@ pub struct Workspace {
 impl Default for Workspace {
     fn default() -> Self {
         Self {
+            mechanism: Mechanism::Auto,
             dir: None,
             share: Vec::new(),
             setup: Vec::new(),
