@@ -11,9 +11,11 @@ mod decide;
 mod delegate;
 mod demo;
 mod diff;
+mod doctor;
 mod engine;
 mod hint;
 mod history;
+mod mcp;
 mod parse;
 mod pause;
 mod resume;
@@ -62,7 +64,9 @@ pub(crate) enum Command {
     CheckReturn(check_return::Args),
     Agents(agents::Args),
     Config(config::Args),
+    Doctor(doctor::Args),
     Shell(shell::Args),
+    Mcp(mcp::Args),
     #[command(hide = true)]
     Engine(engine::Args),
 }
@@ -95,7 +99,9 @@ impl Command {
             Self::CheckReturn(args) => check_return::run(&args, output),
             Self::Agents(args) => agents::run(args, output),
             Self::Config(args) => config::run(args, output),
+            Self::Doctor(args) => doctor::run(&args, output),
             Self::Shell(args) => shell::run(&args, output),
+            Self::Mcp(args) => mcp::run(&args),
             Self::Engine(args) => engine::run(&args, output),
         }
     }
