@@ -86,7 +86,9 @@ impl Sqlite {
     /// # Errors
     /// If the file cannot be written, is damaged, or belongs to somebody else.
     pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
-        let was_closed = !connect::log_of(path).exists();
+        // Who only reads may leave an empty log.
+        let log = std::fs::metadata(connect::log_of(path));
+        let was_closed = log.map_or(true, |log| log.len() == 0);
         let connection = connect::writer(path, options)?;
         let path: Arc<Path> = Arc::from(path);
         let is_small = std::fs::metadata(&path).is_ok_and(|file| file.len() <= CHECK_FIRST_BYTES);
