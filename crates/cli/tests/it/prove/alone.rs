@@ -109,8 +109,8 @@ fn in_a_cgroup_nothing_hides_at_all() {
         return;
     }
     // Neither environment nor session, folder, parent or descriptors tell whose it is.
-    let script = "env -i setsid bash -c 'cd /; echo $$ > '$OUT'/pid; \
-                  for fd in /proc/$$/fd/*; do eval \"exec ${fd##*/}>&-\"; done; exec sleep 600' &\n\
+    let script = "(env -i setsid bash -c 'cd /; echo $$ > '$OUT'/pid; \
+                  for fd in /proc/$$/fd/*; do eval \"exec ${fd##*/}>&-\"; done; exec sleep 600' &)\n\
                   echo $PPID > $OUT/keeper; exec sleep 600";
     stage.agent("hidden", "", script);
     let id = begin(&stage, "hidden");
@@ -128,8 +128,8 @@ fn in_a_cgroup_nothing_hides_at_all() {
 #[test]
 fn what_cleared_its_environment_ends_though_keeper_and_engine_were_killed() {
     let stage = Stage::new("[recovery]\nmaxRetries = 0\n");
-    // It leaves its session too, and a parent that cannot be asked any more.
-    let script = "env -i setsid sh -c 'cd /; echo $$ > '$OUT'/pid; exec sleep 600' &\n\
+    // It leaves its session too, and has no parent that could be asked any more.
+    let script = "(env -i setsid sh -c 'cd /; echo $$ > '$OUT'/pid; exec sleep 600' &)\n\
                   echo $PPID > $OUT/keeper; exec sleep 600";
     stage.agent("hidden", "", script);
     let id = begin(&stage, "hidden");
