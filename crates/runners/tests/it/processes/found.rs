@@ -170,7 +170,10 @@ async fn abandoned(stage: &Stage, commands: &str) -> (Process, Vec<u32>) {
 #[tokio::test]
 async fn what_has_cleared_its_environment_is_found_when_keeper_and_engine_are_gone() {
     let ways = [
-        ("by the session of its keeper", "env -i sh -c 'cd /; echo $$; exec sleep 1000' &"),
+        (
+            "by the session of its keeper",
+            "env -i bash -c 'cd /; exec 64>&-; echo $$; exec sleep 1000' &",
+        ),
         ("by its mark", "env -i setsid sh -c 'cd /; echo $$; exec sleep 1000 >&- 2>&- <&-' &"),
         (
             "by the folder it works in",
