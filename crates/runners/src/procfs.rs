@@ -14,6 +14,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_si
 /// Bytes of an environment that are looked at; the kernel allows no more by default.
 const MAX_ENVIRON_BYTES: u64 = 4 << 20;
 
+/// Bytes of a line of `stat`: some fifty numbers and a name of at most 64 bytes.
+const MAX_STAT_BYTES: usize = 2048;
+
 /// One line of `/proc/<pid>/stat`, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
@@ -54,8 +57,11 @@ pub(crate) fn pid(number: u32) -> Option<Pid> {
 
 /// What is known of a process; nothing if there is none of that number.
 pub(crate) fn stat(number: u32) -> Option<Stat> {
-    let line = fs::read(path(number, "stat")).ok()?;
-    parse(number, &line)
+    // One read: the kernel writes the line at once, and asking for its end as one does
+    // with files costs more than all the rest where every process is looked at.
+    let mut line = [0; MAX_STAT_BYTES];
+    let read = fs::File::open(path(number, "stat")).ok()?.read(&mut line).ok()?;
+    parse(number, line.get(..read)?)
 }
 
 /// Whether this very process still runs.

@@ -240,7 +240,7 @@ fn json_has_every_field_of_a_decision() {
               "metadata": {
                 "taskId": "billing",
                 "agentId": "lead",
-                "configVersion": "13dd7388eeb3",
+                "configVersion": "d457c4378fbe",
                 "thresholds": {
                   "delegationScore": 60,
                   "autoAcceptConfidence": 85,

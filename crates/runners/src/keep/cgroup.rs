@@ -68,10 +68,12 @@ pub fn of(attempt: &str) -> Option<PathBuf> {
     is_writable.then(|| own.join(name(attempt)))
 }
 
-/// Whether a group bears the name of this attempt.
+/// Whether this is really a group, and bears the name of this attempt.
 pub(crate) fn is_of(group: &Path, attempt: &str) -> bool {
-    let is_named = group.file_name().is_some_and(|own| *own == *name(attempt));
-    is_named && group.join("cgroup.procs").exists()
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let is_group = mount_point(&mounts).is_some_and(|point| group.starts_with(point))
+        && fs::canonicalize(group).is_ok_and(|real| real == group);
+    is_group && group.file_name().is_some_and(|own| *own == *name(attempt))
 }
 
 fn name(attempt: &str) -> String {

@@ -53,14 +53,13 @@ pub fn reap(traces: Traces<'_>) -> u32 {
     let Traces { session, dir, keeper, workspace } = traces;
     let claim = Claim::read(dir).filter(Claim::is_of_this_boot);
     // The program can write to the folder: who is named there must be a keeper of this
-    // attempt, and a group must bear its name.
+    // attempt.
     let attempt = dir.file_name().unwrap_or_default().to_string_lossy();
     let mark = format!("{KEEPER_VARIABLE}={attempt}");
     let named = claim.as_ref().and_then(|claim| claim.keeper);
     let named = named.filter(|process| procfs::has_variable(process.pid, &mark));
     let recorded = keeper.filter(|_| claim.is_some());
-    let group = claim.and_then(|claim| claim.cgroup);
-    let group = group.filter(|group| cgroup::is_of(group, &attempt));
+    let group = claim.and_then(|claim| group_of(claim, dir));
     let search = Search {
         keeper: recorded.or(named).map(|process| Kept { process, is_fresh: false }),
         workspace: workspace.filter(|_| recorded.is_some()).map(real),
@@ -74,9 +73,16 @@ pub fn reap(traces: Traces<'_>) -> u32 {
 /// came to this process from a keeper belongs to no attempt that lives, and is ended
 /// as well.
 pub(super) fn reap_after(keeper: Process, session: &SessionId, dir: &Path) -> u32 {
-    let cgroup = Claim::read(dir).and_then(|claim| claim.cgroup);
+    let group = Claim::read(dir).and_then(|claim| group_of(claim, dir));
     let kept = Some(Kept { process: keeper, is_fresh: true });
-    Search { keeper: kept, ..Search::new(session, dir) }.end_all(cgroup.as_deref())
+    Search { keeper: kept, ..Search::new(session, dir) }.end_all(group.as_deref())
+}
+
+/// The group that a claim names, if it bears the attempt's name: the program may have
+/// written something else there.
+fn group_of(claim: Claim, dir: &Path) -> Option<PathBuf> {
+    let attempt = dir.file_name().unwrap_or_default().to_string_lossy();
+    claim.cgroup.filter(|group| cgroup::is_of(group, &attempt))
 }
 
 /// A folder as the kernel writes it.

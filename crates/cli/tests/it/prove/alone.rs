@@ -99,10 +99,37 @@ fn what_is_frozen_or_thawed_is_as_the_state_says_after_a_crash() {
 }
 
 #[test]
+fn in_a_cgroup_nothing_hides_at_all() {
+    let stage = Stage::new("[recovery]\nmaxRetries = 0\n[sandbox]\ncgroup = \"always\"\n");
+    stage.agent("plain", "", "legation submit --status completed --summary ok");
+    let (_, view) = stage.json(&["delegate", "--agent", "plain", "Say how you are held"]);
+    let held = view["subtasks"][0]["receipt"]["supervisedBy"].clone();
+    if held != "cgroup" {
+        eprintln!("SKIPPED: no cgroup can be made here, so none can be tried; held by {held}");
+        return;
+    }
+    // Neither environment nor session, folder, parent or descriptors tell whose it is.
+    let script = "(env -i setsid bash -c 'cd /; echo $$ > '$OUT'/pid; \
+                  for fd in /proc/$$/fd/*; do eval \"exec ${fd##*/}>&-\"; done; exec sleep 600' &)\n\
+                  echo $PPID > $OUT/keeper; exec sleep 600";
+    stage.agent("hidden", "", script);
+    let id = begin(&stage, "hidden");
+    assert!(stage.kill());
+    assert!(stage.shell(&format!("kill -9 {}", stage.told("keeper"))).status.success());
+    assert!(lives(&stage, "pid"));
+    let (_, view) = stage.json(&["cancel", &id]);
+    wait_for("it to be found", || (!lives(&stage, "pid")).then_some(()));
+    let attempt = stage.tree(&id).attempts.iter().next().unwrap().1.id.clone();
+    let find = format!("find /sys/fs/cgroup -name 'legation-{attempt}'");
+    wait_for("its group to be gone", || stage.shell(&find).stdout.is_empty().then_some(()));
+    assert_eq!(view["success"], true, "{view}");
+}
+
+#[test]
 fn what_cleared_its_environment_ends_though_keeper_and_engine_were_killed() {
     let stage = Stage::new("[recovery]\nmaxRetries = 0\n");
-    // It leaves its session too, and a parent that cannot be asked any more.
-    let script = "env -i setsid sh -c 'cd /; echo $$ > '$OUT'/pid; exec sleep 600' &\n\
+    // It leaves its session too, and has no parent that could be asked any more.
+    let script = "(env -i setsid sh -c 'cd /; echo $$ > '$OUT'/pid; exec sleep 600' &)\n\
                   echo $PPID > $OUT/keeper; exec sleep 600";
     stage.agent("hidden", "", script);
     let id = begin(&stage, "hidden");

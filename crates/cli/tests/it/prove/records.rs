@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::stage::Stage;
+use super::stage::{Stage, wait_for};
 
 const ONCE: &str = "[recovery]\nmaxRetries = 0\n";
 
@@ -197,4 +197,33 @@ fn direct_is_no_delegation_and_runs_where_that_is_switched_off() {
     assert_eq!(stage.told("code").trim(), "6");
     assert!(stage.told("said").contains("DELEGATION_DISABLED"), "{}", stage.told("said"));
     assert!(!stage.out("ran").exists());
+}
+
+#[test]
+fn a_rollback_that_fails_is_told_and_changes_nothing() {
+    let stage = Stage::new(ONCE);
+    stage.agent("a", "", "echo a > a.txt; legation submit --status completed --summary a");
+    stage.agent("b", "", "touch $OUT/up; exec sleep 600");
+    let plan = "{\"pattern\":\"sequential\",\"subtasks\":[\
+                {\"id\":\"a\",\"agent\":\"a\"},{\"id\":\"b\",\"agent\":\"b\"}]}";
+    std::fs::write(stage.out("plan.json"), plan).unwrap();
+    let file = stage.out("plan.json");
+    let file = file.to_str().unwrap();
+    let (_, first) = stage.json(&["delegate", "--detach", "--plan", file, "Both"]);
+    let id = first["delegationId"].as_str().unwrap();
+    wait_for("b to start", || stage.out("up").exists().then_some(()));
+    let branch = format!("refs/heads/legation/{id}/result");
+    let tip = stage.shell(&format!("git rev-parse {branch}")).stdout;
+    std::fs::write(stage.project().join(format!(".git/{branch}.lock")), "").unwrap();
+    stage.json(&["cancel", id, "--rollback"]);
+    let view = wait_for("it to be over", || {
+        let (_, view) = stage.json(&["status", id]);
+        view.get("leftBehind").is_some().then_some(view)
+    });
+    assert_eq!(view["status"], "cancelled", "{view}");
+    let left = view["leftBehind"].to_string();
+    assert!(left.contains("was not taken back") && left.contains(id), "{left}");
+    assert_eq!(stage.shell(&format!("git rev-parse {branch}")).stdout, tip);
+    let wrong = lines(&stage, "errors.jsonl");
+    assert!(wrong.iter().any(|line| line["type"] == "left_behind"), "{wrong:?}");
 }

@@ -228,7 +228,12 @@ fn what_could_not_be_cleared_away_is_told_and_over() {
     let (attempt, delegation) = (story.attempt("a"), ROOT.into());
     let left = Command::WorkspaceLeft { attempt, why: "/w/a was left: disk full".to_owned() };
     let merged = Command::ResultLeft { delegation, why: "it is checked out".to_owned() };
-    story.tell(left.clone()).tell(merged.clone()).tell(left).tell(merged).events(expect![[""]]);
+    story.tell(left.clone()).tell(merged.clone()).tell(left).tell(merged).events(expect![[r#"
+        a#1 left: /w/a was left: disk full
+        del-1 not rolled back: it is checked out
+        ! stale
+        ! stale
+    "#]]);
     story.owed(expect!["deliver del-1"]);
     let delegation = story.delegation(ROOT);
     let view = legation_core::tree::view::status(&story.state, delegation, Now(0));

@@ -151,20 +151,29 @@ async fn a_number_that_belongs_to_another_process_by_now_is_left_alone() {
 /// Starts these commands, which print their own number, and kills their keeper. Nobody
 /// is there to see it, as if the engine had been killed too.
 async fn abandoned(stage: &Stage, commands: &str) -> (Process, Vec<u32>) {
-    let mut first = stage.shell(&format!("{commands}\nwhile [ ! -e go ]; do :; done")).await;
+    let waits = "echo $$ > parent; while [ ! -e go ]; do :; done";
+    let mut first = stage.shell(&format!("{commands}\n{waits}")).await;
     let left = pids(&mut first, 1).await;
+    eventually(|| fs::read(stage.workspace().join("parent")).is_ok_and(|it| !it.is_empty())).await;
     let (process, remote) = (first.process, first.remote());
     drop(first);
     remote.kill();
     eventually(|| alive(&[process.pid]).is_empty()).await;
+    // Nobody is left to descend from.
+    let parent = fs::read_to_string(stage.workspace().join("parent")).unwrap();
+    let parent: u32 = parent.trim().parse().unwrap();
     fs::write(stage.workspace().join("go"), "").unwrap();
+    eventually(|| alive(&[parent]).is_empty()).await;
     (process, left)
 }
 
 #[tokio::test]
 async fn what_has_cleared_its_environment_is_found_when_keeper_and_engine_are_gone() {
     let ways = [
-        ("by the session of its keeper", "env -i sh -c 'cd /; echo $$; exec sleep 1000' &"),
+        (
+            "by the session of its keeper",
+            "env -i bash -c 'cd /; exec 64>&-; echo $$; exec sleep 1000' &",
+        ),
         ("by its mark", "env -i setsid sh -c 'cd /; echo $$; exec sleep 1000 >&- 2>&- <&-' &"),
         (
             "by the folder it works in",
