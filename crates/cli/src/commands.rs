@@ -5,6 +5,7 @@ mod apply;
 mod approve;
 mod cancel;
 mod check_return;
+mod completions;
 mod config;
 mod cost;
 mod decide;
@@ -12,6 +13,7 @@ mod delegate;
 mod demo;
 mod diff;
 mod engine;
+mod help;
 mod hint;
 mod history;
 mod parse;
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Agents(agents::Args),
     Config(config::Args),
     Shell(shell::Args),
+    Completions(completions::Args),
+    Help(help::Args),
     #[command(hide = true)]
     Engine(engine::Args),
 }
@@ -96,6 +100,8 @@ impl Command {
             Self::Agents(args) => agents::run(args, output),
             Self::Config(args) => config::run(args, output),
             Self::Shell(args) => shell::run(&args, output),
+            Self::Completions(args) => completions::run(&args, output),
+            Self::Help(args) => help::run(&args, output),
             Self::Engine(args) => engine::run(&args, output),
         }
     }
