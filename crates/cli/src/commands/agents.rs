@@ -15,7 +15,7 @@ use clap::Subcommand;
 use crate::error::CommandError;
 use crate::output::Output;
 
-/// Lists, shows, checks and explains agents; makes new ones, switches them on and off.
+/// Lists, shows, checks, makes and explains agents.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -157,7 +157,7 @@ fn what_cannot_be_set_is_named_and_the_file_stays() {
         [exit 2]
         $ config set limits.maxDepth
         ! ERROR: the following required arguments were not provided: <VALUE>
-        ! Suggestion: `legation config set --help` tells what it takes
+        ! Suggestion: write `legation config set <KEY> <VALUE>`; `legation config set --help` tells what it takes
         [exit 2]
         $ config unset limits
         ! ERROR: limits is a section and has no value of its own

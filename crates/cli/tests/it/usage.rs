@@ -12,7 +12,7 @@ fn a_usage_error_in_json_names_the_arguments_that_are_missing() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "the following required arguments were not provided: <TEXT>",
-            "hint": "`legation decide --help` tells what it takes",
+            "hint": "write `legation decide <TEXT>`; `legation decide --help` tells what it takes",
             "details": null
           }
         }
@@ -24,7 +24,7 @@ fn a_usage_error_in_json_names_the_arguments_that_are_missing() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "the following required arguments were not provided: --parent <PATH> --child <ID>",
-            "hint": "`legation agents explain --help` tells what it takes",
+            "hint": "write `legation agents explain --parent <PATH> --child <ID>`; `legation agents explain --help` tells what it takes",
             "details": null
           }
         }
