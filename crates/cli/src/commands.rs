@@ -5,6 +5,7 @@ mod apply;
 mod approve;
 mod cancel;
 mod check_return;
+mod completions;
 mod config;
 mod cost;
 mod decide;
@@ -13,6 +14,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod engine;
+mod help;
 mod hint;
 mod history;
 mod mcp;
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     Shell(shell::Args),
     Mcp(mcp::Args),
+    Completions(completions::Args),
+    Help(help::Args),
     #[command(hide = true)]
     Engine(engine::Args),
 }
@@ -102,6 +106,8 @@ impl Command {
             Self::Doctor(args) => doctor::run(&args, output),
             Self::Shell(args) => shell::run(&args, output),
             Self::Mcp(args) => mcp::run(&args),
+            Self::Completions(args) => completions::run(&args, output),
+            Self::Help(args) => help::run(&args, output),
             Self::Engine(args) => engine::run(&args, output),
         }
     }

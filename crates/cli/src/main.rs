@@ -26,7 +26,7 @@ use crate::output::Output;
 
 /// Lets AI agents hand work to other AI agents, and bounds it in code.
 #[derive(Parser)]
-#[command(name = "legation", version, max_term_width = 100)]
+#[command(name = "legation", version, term_width = 80, disable_help_subcommand = true)]
 struct Cli {
     /// Print one JSON value on stdout instead of text.
     #[arg(long, global = true)]

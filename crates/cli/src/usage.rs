@@ -67,6 +67,11 @@ impl Given {
         // The first paragraph names the arguments it is about on lines of their own.
         let message: Vec<&str> = lines().take_while(|line| !line.is_empty()).collect();
         let tips = lines().filter_map(|line| line.strip_prefix("tip: "));
+        // Where something is missing, the whole line shows what and in which order.
+        let form = lines().find_map(|line| line.strip_prefix("Usage: "));
+        let form = form.filter(|_| problem.kind() == ErrorKind::MissingRequiredArgument);
+        let form = form.map(|form| format!("write `{form}`"));
+        let tips = tips.chain(form.as_deref());
         let help = format!("`{} --help` tells what it takes", self.words.join(" "));
         let hints: Vec<&str> = tips.chain([help.as_str()]).collect();
         CommandError::usage(message.join(" ")).hint(hints.join("; "))

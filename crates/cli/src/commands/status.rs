@@ -51,7 +51,9 @@ fn one(reach: &Reach, id: &str, output: &mut Output) -> Result<ExitCode, Command
 
 fn several(reach: &Reach, all: bool, output: &mut Output) -> Result<ExitCode, CommandError> {
     let pid = engine_pid(&reach.paths);
-    let entries = match reach.reader()? {
+    let reader = reach.reader()?;
+    let is_first = reader.is_none();
+    let entries = match reader {
         Some(reader) => block_on(entries(&reader, all))?,
         None => Vec::new(),
     };
@@ -63,7 +65,8 @@ fn several(reach: &Reach, all: bool, output: &mut Output) -> Result<ExitCode, Co
         };
         match entries.as_slice() {
             [] if all => format!("{engine}Nothing was delegated here yet.\n"),
-            [] => format!("{engine}Nothing is under way.\n"),
+            [] if is_first => format!("{engine}Nothing is under way.\n"),
+            [] => format!("{engine}Nothing is under way. `--all` lists what has ended.\n"),
             entries => engine + &listing::page(entries),
         }
     });

@@ -14,9 +14,9 @@ use crate::output::Output;
 use crate::reach::{Reach, block_on};
 use crate::show::trace;
 
-/// Shows what ran when, parallel branches side by side; of one subtask, what it printed.
+/// Shows what ran when; of one subtask, what it printed.
 ///
-/// Nothing is started for it.
+/// Parallel branches stand side by side. Nothing is started for it.
 #[derive(clap::Args, Default)]
 pub(crate) struct Args {
     /// The delegation, or the beginning of its id.

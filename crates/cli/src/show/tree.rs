@@ -212,7 +212,9 @@ fn add_words(page: &mut String, subtask: &Value, before: &str) {
     let answer = subtask.get("return").unwrap_or(&Value::Null);
     let mut words = vec![text(answer, "summary").to_owned()];
     let own = subtask.get("error").filter(|error| !error.is_null());
-    for error in list(answer, "errors").iter().chain(own) {
+    // An error in the words of the summary says nothing more.
+    let is_new = |error: &&Value| text(error, "message") != text(answer, "summary");
+    for error in list(answer, "errors").iter().chain(own).filter(is_new) {
         words.push(format!("{}: {}", text(error, "type"), text(error, "message")));
     }
     if let Some(downgraded) = subtask.get("receipt") {

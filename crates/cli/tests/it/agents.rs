@@ -1,5 +1,6 @@
 //! `legation agents`, as a user sees it.
 
+mod change;
 mod explain;
 
 use expect_test::expect;

@@ -39,6 +39,7 @@ pub(crate) fn json_of(session: &Session, args: &[&str]) -> Value {
     let all: Vec<&str> = ["--json"].into_iter().chain(args.iter().copied()).collect();
     let seen = session.run(&all);
     let (json, _) = seen.rsplit_once("[exit ").unwrap_or((&seen, ""));
+    let (json, _) = json.split_once("\n! ").unwrap_or((json, ""));
     serde_json::from_str(json).unwrap_or_else(|problem| panic!("{problem}: {seen}"))
 }
 

@@ -265,5 +265,5 @@ fn a_dry_run_of_what_would_be_refused_is_refused() {
         ! Suggestion: Set `enabled = true` in .legation/config.toml, or ENABLE_DELEGATION=true.
         [exit 6]
     "#]]
-    .assert_eq(&session.run(&["direct", "--dry-run", "--agent", "linter", "Fix it"]));
+    .assert_eq(&session.run(&["delegate", "--dry-run", "--agent", "linter", "Fix it"]));
 }
