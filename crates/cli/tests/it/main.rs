@@ -9,6 +9,7 @@ mod config;
 mod decide;
 mod delegate;
 mod docs;
+mod doctor;
 mod engine;
 mod fake_engine;
 mod look;
