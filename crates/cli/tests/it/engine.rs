@@ -23,6 +23,10 @@ pub(crate) fn repository() -> Session {
         git -c user.name=a -c user.email=a@b.c commit -qm first";
     let made = Command::new("sh").args(["-c", git]).current_dir(session.dir()).status().unwrap();
     assert!(made.success());
+    let pipes = pipes(&session);
+    std::fs::create_dir(&pipes).unwrap();
+    let config = format!("[sandbox]\nwritable = [\"{}\"]\n", pipes.display());
+    session.write(".legation/config.toml", config);
     session
 }
 
@@ -43,12 +47,17 @@ pub(crate) fn json_of(session: &Session, args: &[&str]) -> Value {
     serde_json::from_str(json).unwrap_or_else(|problem| panic!("{problem}: {seen}"))
 }
 
+/// The folder of pipes, which agents may write to.
+fn pipes(session: &Session) -> PathBuf {
+    session.root().join("pipes")
+}
+
 /// A pipe through which a test and an agent wait for one another.
 pub(crate) struct Pipe(PathBuf);
 
 impl Pipe {
     pub(crate) fn new(session: &Session, name: &str) -> Self {
-        let path = session.root().join(name);
+        let path = pipes(session).join(name);
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         Self(path)
     }

@@ -10,6 +10,7 @@ mod config;
 mod decide;
 mod delegate;
 mod docs;
+mod doctor;
 mod engine;
 mod fake_engine;
 mod help;

@@ -25,6 +25,8 @@ const SHARED_STATE: &str = "legation";
 const OPEN: &[&str] = &[
     ".legation/agents",
     ".legation/config.toml",
+    // It says where the engine listens.
+    ".legation/engine.lock",
     ".claude/agents",
     ".claude/config.json",
     ".opencode/agents",

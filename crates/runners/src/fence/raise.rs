@@ -7,7 +7,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
 };
 use legation_core::config::Network;
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::Fence;
 use super::capabilities;
@@ -18,16 +18,16 @@ use super::marks::{Opened, shown};
 /// of it is named as missing, never taken for granted.
 pub(super) const NEWEST: ABI = ABI::V6;
 
-const READ_FILE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{Execute | ReadFile});
-const READ_FOLDER: BitFlags<AccessFs> = make_bitflags!(AccessFs::{Execute | ReadFile | ReadDir});
-/// A device that is opened by name may be controlled, too.
-const WRITE_FILE: BitFlags<AccessFs> =
-    make_bitflags!(AccessFs::{Execute | ReadFile | WriteFile | Truncate | IoctlDev});
+/// Of these and those below, a file takes what makes sense for a file.
+const READ: BitFlags<AccessFs> = make_bitflags!(AccessFs::{Execute | ReadFile | ReadDir});
 /// All that can be done in a folder, except making devices: one of them is the disk.
-const WRITE_FOLDER: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
+const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     Execute | ReadFile | ReadDir | WriteFile | RemoveDir | RemoveFile | MakeDir | MakeReg
         | MakeSock | MakeFifo | MakeSym | Refer | Truncate
 });
+/// A device that is opened by name may be controlled, too.
+const DEVICE: BitFlags<AccessFs> =
+    make_bitflags!(AccessFs::{Execute | ReadFile | WriteFile | Truncate | IoctlDev});
 const TERMINALS: BitFlags<AccessFs> =
     make_bitflags!(AccessFs::{ReadFile | ReadDir | WriteFile | IoctlDev});
 
@@ -55,16 +55,19 @@ pub(super) fn raise(fence: &Fence) -> Result<(Kernel, Vec<String>), String> {
 fn rules(fence: &Fence, opened: &[Opened]) -> Result<RulesetCreated, RulesetError> {
     let mut ruleset = blank(fence.network)?;
     for Opened { path, is_writable } in opened {
-        let (file, folder) =
-            if *is_writable { (WRITE_FILE, WRITE_FOLDER) } else { (READ_FILE, READ_FOLDER) };
-        ruleset = with(ruleset, path, (file, folder))?;
+        let rights = match is_writable {
+            false => READ,
+            true if path.is_dir() => WRITE,
+            true => DEVICE,
+        };
+        ruleset = with(ruleset, path, rights)?;
     }
     let devices = Path::new(DEVICES);
     for name in HARMLESS {
-        ruleset = with(ruleset, &devices.join(name), (WRITE_FILE, READ_FOLDER))?;
+        ruleset = with(ruleset, &devices.join(name), DEVICE)?;
     }
-    ruleset = with(ruleset, &devices.join("shm"), (READ_FILE, READ_FOLDER))?;
-    with(ruleset, &devices.join("pts"), (WRITE_FILE, TERMINALS))
+    ruleset = with(ruleset, &devices.join("shm"), READ)?;
+    with(ruleset, &devices.join("pts"), TERMINALS)
 }
 
 /// A fence with nothing open.
@@ -78,27 +81,17 @@ pub(super) fn blank(network: Network) -> Result<RulesetCreated, RulesetError> {
     .create()
 }
 
-/// Opens a path with the rights that fit what is there. What is not there is not opened.
+/// Opens a path. What is not there is not opened, and of a link only the link itself.
 fn with(
     ruleset: RulesetCreated,
     path: &Path,
-    (file, folder): (BitFlags<AccessFs>, BitFlags<AccessFs>),
+    rights: BitFlags<AccessFs>,
 ) -> Result<RulesetCreated, RulesetError> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(opened) = openat(CWD, path, flags, Mode::empty()) else { return Ok(ruleset) };
-    let Ok(facts) = fstat(&opened) else { return Ok(ruleset) };
-    let rights = match FileType::from_raw_mode(facts.st_mode) {
-        FileType::Directory => folder,
-        // It was replaced by a link since it was looked at.
-        FileType::Symlink => return Ok(ruleset),
-        FileType::RegularFile
-        | FileType::Fifo
-        | FileType::Socket
-        | FileType::CharacterDevice
-        | FileType::BlockDevice
-        | FileType::Unknown => file,
-    };
-    ruleset.add_rule(PathBeneath::new(opened, rights))
+    match openat(CWD, path, flags, Mode::empty()) {
+        Ok(opened) => ruleset.add_rule(PathBeneath::new(opened, rights)),
+        Err(_) => Ok(ruleset),
+    }
 }
 
 /// The kernel's words, down to the reason.

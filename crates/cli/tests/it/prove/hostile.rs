@@ -185,7 +185,7 @@ fn a_forged_report_of_the_end_does_not_hide_what_runs() {
 
 #[test]
 fn an_attempt_is_no_root_in_another_project_either() {
-    let (stage, other) = (Stage::new(ONCE), Stage::new(ONCE));
+    let (stage, other) = (Stage::unfenced(ONCE), Stage::new(ONCE));
     other.agent("leaf", "", "touch $OUT/ran\nlegation submit --status completed --summary leaf");
     let sneak = format!(
         "cd '{}'\nenv -i PATH=\"$PATH\" HOME=\"$HOME\" legation delegate --json --agent leaf go \

@@ -209,7 +209,7 @@ fn without_the_fence_the_same_child_gets_through() {
     let last = "kill the engine: yes\n";
     let tried = wait_for("the engine to be killed", || {
         let tried = stage.told("tried");
-        tried.find(last).map(|at| tried[..at + last.len()].to_owned())
+        tried.split_once(last).map(|(before, _)| format!("{before}{last}"))
     });
     expect![[r#"
         read a file of a sibling: yes
