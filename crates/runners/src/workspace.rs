@@ -216,4 +216,10 @@ impl Spaces {
     pub fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
         self.mechanism.apply(delegation, how)
     }
+
+    /// Takes back what an apply brought, by a new commit that undoes it, and never by
+    /// going back: what the user built on it stays. All of it or nothing.
+    pub fn revert(&self, delegation: &str) -> Result<Applied, Error> {
+        self.mechanism.revert(delegation)
+    }
 }

@@ -49,6 +49,24 @@ pub(super) struct Begun {
     pub(super) tree: String,
     pub(super) delegation: String,
     pub(super) base: String,
+    /// Whether the base holds files that the user had not committed.
+    #[serde(default)]
+    pub(super) dirty: bool,
+}
+
+/// What an apply did, for taking it back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Brought {
+    /// The result that was applied.
+    pub(super) tip: String,
+    /// What was there before.
+    pub(super) before: String,
+    /// What was there afterwards.
+    pub(super) after: String,
+    /// Whether only files changed, without a commit on the user's branch.
+    pub(super) files_only: bool,
+    /// Whether it was taken back since.
+    pub(super) taken_back: bool,
 }
 
 /// A time as files carry it: seconds and nanoseconds.
@@ -91,6 +109,19 @@ impl Folders {
 
     pub(super) fn begun_path(&self, delegation: &str) -> PathBuf {
         self.state.join("delegations").join(format!("{delegation}.json"))
+    }
+
+    /// What was brought to the user of a delegation, if anything was.
+    pub(super) fn brought(&self, delegation: &str) -> Result<Option<Brought>, Error> {
+        record::read(&self.brought_path(delegation))
+    }
+
+    pub(super) fn write_brought(&self, delegation: &str, brought: &Brought) -> Result<(), Error> {
+        record::write(&self.brought_path(delegation), brought)
+    }
+
+    fn brought_path(&self, delegation: &str) -> PathBuf {
+        self.state.join("applied").join(format!("{delegation}.json"))
     }
 
     pub(super) fn made(&self, attempt: &str) -> Result<Option<Made>, Error> {

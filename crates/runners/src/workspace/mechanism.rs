@@ -29,4 +29,5 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn rollback(&self, delegation: &str) -> Result<Option<String>, Error>;
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error>;
+    fn revert(&self, delegation: &str) -> Result<Applied, Error>;
 }

@@ -127,7 +127,7 @@ impl Mechanism for Plain {
         }
         let base = self.copy_base(start)?;
         let (tree, delegation) = (start.tree.clone(), start.delegation.clone());
-        record::write(&path, &Begun { tree, delegation, base: base.clone() })?;
+        record::write(&path, &Begun { tree, delegation, base: base.clone(), dirty: false })?;
         Ok(base)
     }
 
@@ -187,5 +187,9 @@ impl Mechanism for Plain {
 
     fn apply(&self, delegation: &str, _how: How) -> Result<Applied, Error> {
         self.apply_to_folder(delegation)
+    }
+
+    fn revert(&self, delegation: &str) -> Result<Applied, Error> {
+        self.take_from_folder(delegation)
     }
 }

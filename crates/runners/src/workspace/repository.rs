@@ -11,6 +11,7 @@ mod apply;
 mod begin;
 mod bring;
 mod create;
+mod dirty;
 mod history;
 mod keep;
 mod lay;
@@ -19,6 +20,7 @@ mod mover;
 mod own;
 mod pins;
 mod pool;
+mod revert;
 mod user;
 
 use std::collections::{HashMap, HashSet};
@@ -246,5 +248,9 @@ impl Mechanism for Repository {
 
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
         self.apply_to_checkout(delegation, how)
+    }
+
+    fn revert(&self, delegation: &str) -> Result<Applied, Error> {
+        self.take_from_checkout(delegation)
     }
 }
