@@ -19,6 +19,7 @@ mod mechanism;
 mod names;
 mod overlay;
 mod plain;
+mod ports;
 mod process;
 mod record;
 mod refs;
@@ -50,7 +51,7 @@ const COPIES: &str = "copies";
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What may be set before a project's workspaces are opened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// What a plain folder may weigh.
     pub copy_limit_bytes: u64,
@@ -58,6 +59,8 @@ pub struct Options {
     pub patience: Duration,
     /// How the workspaces of a git repository are made.
     pub mechanism: Wanted,
+    /// Ignored folders of the user's checkout that every workspace sees, relative to its top.
+    pub share: Vec<String>,
 }
 
 impl Default for Options {
@@ -66,6 +69,7 @@ impl Default for Options {
             copy_limit_bytes: DEFAULT_COPY_LIMIT_BYTES,
             patience: DEFAULT_PATIENCE,
             mechanism: Wanted::Auto,
+            share: Vec::new(),
         }
     }
 }
@@ -92,7 +96,7 @@ impl Spaces {
 
     /// The same, with other limits than the usual ones.
     pub fn open_with(project: &Path, state: &Path, options: Options) -> Result<Self, Error> {
-        let copies = |choice| Plain::open(project, state, (options, choice));
+        let copies = |choice| Plain::open(project, state, (&options, choice));
         let mechanism: Box<dyn Mechanism> = match options.mechanism {
             Wanted::Copy => {
                 record::write(&state.join(COPIES), &())?;
@@ -100,7 +104,7 @@ impl Spaces {
             }
             Wanted::Auto | Wanted::Overlay | Wanted::Pool | Wanted::Worktree => {
                 folders::gone(&state.join(COPIES)).map_err(Error::files("removing", state))?;
-                match Repository::open(project, state, options)? {
+                match Repository::open(project, state, &options)? {
                     Some(repository) => Box::new(repository),
                     None => Box::new(copies(Choice::plain())?),
                 }
@@ -176,6 +180,21 @@ impl Spaces {
     /// The id of an attempt's kept work, whether or not its workspace is still there.
     pub fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {
         self.mechanism.kept_commit(tree, attempt)
+    }
+
+    /// Puts what set-up commands made earlier, from the same files, into a new workspace;
+    /// `false` if they have to run.
+    ///
+    /// They run in the workspace and are therefore not run here: what they start may be
+    /// a child's.
+    pub fn recall(&self, place: &Place, commands: &[String]) -> Result<bool, Error> {
+        self.mechanism.recall(place, commands)
+    }
+
+    /// Notes what set-up commands made in a workspace that nobody has worked in yet: it
+    /// is no work of the attempt, and the next need not make it again.
+    pub fn remember(&self, place: &Place, commands: &[String]) -> Result<(), Error> {
+        self.mechanism.remember(place, commands)
     }
 
     /// Removes a workspace whose work was kept; refused before that.

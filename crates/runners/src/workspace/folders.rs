@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::sweeper::Sweeper;
-use super::{Error, Kept, Place, names, overlay, record};
+use super::{Error, Kept, Place, names, overlay, ports, record};
 
 /// What is known of a workspace beyond what its caller needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub(super) struct Made {
     pub(super) settled: Moment,
     #[serde(default)]
     pub(super) laid: Laid,
+    /// Folders of the user that appear in it, relative to its top.
+    #[serde(default)]
+    pub(super) shared: Vec<String>,
 }
 
 /// How the files of a workspace got there.
@@ -68,6 +71,9 @@ pub(super) struct Brought {
     /// Whether it was taken back since.
     pub(super) taken_back: bool,
 }
+
+/// Where the layers of shared folders are, among those of an attempt.
+const SHARED: &str = "shared";
 
 /// A time as files carry it: seconds and nanoseconds.
 pub(super) type Moment = (i64, i64);
@@ -174,10 +180,28 @@ impl Folders {
         }
         // Ours goes last: as long as it is there, the removal can be repeated.
         let root = self.workspace(attempt);
+        self.unshare(attempt)?;
+        ports::free(&self.state, attempt);
         overlay::take_away(&root).map_err(Error::files("unmounting", &root))?;
         self.discard(&root)?;
         self.discard(&self.layer(attempt))?;
         self.discard(&own)
+    }
+
+    /// Takes away what is laid over folders inside, so that nothing reaches through it.
+    pub(super) fn unshare(&self, attempt: &str) -> Result<(), Error> {
+        let layers = fs::read_dir(self.layer(attempt).join(SHARED)).into_iter().flatten();
+        for layer in layers.flatten() {
+            let name = layer.file_name().to_string_lossy().replace('%', "/");
+            let folder = self.workspace(attempt).join(name);
+            overlay::take_away(&folder).map_err(Error::files("unmounting", &folder))?;
+        }
+        Ok(())
+    }
+
+    /// What is written to a shared folder.
+    pub(super) fn shared_layer(&self, attempt: &str, name: &str) -> PathBuf {
+        self.layer(attempt).join(SHARED).join(name.replace('/', "%"))
     }
 
     /// Moves a folder out of the way, so that it is gone at once, and has it deleted there.

@@ -20,8 +20,10 @@ use super::folders::{Begun, Custody, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
-    Applied, Error, From, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names, record,
+    Applied, Error, From, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names, ports,
+    record,
 };
+pub(super) use copy::put;
 use layer::{Stack, layer_folder};
 
 /// A project in a plain folder.
@@ -40,7 +42,7 @@ impl Plain {
     pub(super) fn open(
         project: &Path,
         state: &Path,
-        (options, choice): (Options, Choice),
+        (options, choice): (&Options, Choice),
     ) -> Result<Self, Error> {
         let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
         let copy_limit_bytes = options.copy_limit_bytes;
@@ -97,10 +99,11 @@ impl Plain {
             subtask: new.subtask.clone(),
             attempt: attempt.to_owned(),
             cwd: root.clone(),
+            env: ports::env(&self.folders.state, attempt)?,
             root,
             base,
         };
-        let made = Made { place, settled, laid: Laid::default() };
+        let made = Made { place, settled, laid: Laid::default(), shared: Vec::new() };
         record::write(&own.join("place.json"), &made)?;
         Ok(made.place)
     }
@@ -159,6 +162,18 @@ impl Mechanism for Plain {
         let commit = format!("kept:{}", names::checked("attempt", attempt)?);
         let folder = layer_folder(&self.folders.state, &commit)?;
         Ok(folder.is_dir().then_some(commit))
+    }
+
+    fn recall(&self, _place: &Place, _commands: &[String]) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn remember(&self, place: &Place, _commands: &[String]) -> Result<(), Error> {
+        // What the commands made is no work of the attempt that comes after them.
+        let mut made = self.folders.known(place)?;
+        let own = self.folders.own(&place.attempt);
+        made.settled = keep::remember(&made.place.root, &own)?;
+        record::write(&own.join("place.json"), &made)
     }
 
     fn remove(&self, place: &Place) -> Result<(), Error> {

@@ -11,5 +11,6 @@ mod plain;
 mod project;
 mod reuse;
 mod round;
+mod set_up;
 mod shapes;
 mod taken_back;

@@ -17,10 +17,9 @@ fn with_result(project: &Project) -> Spaces {
 }
 
 fn reason(result: Result<impl std::fmt::Debug, Error>) -> String {
-    match result.unwrap_err() {
-        Error::Refused { reason, files, .. } => format!("{reason} {files:?}"),
-        other => panic!("{other}"),
-    }
+    let error = result.unwrap_err();
+    let Error::Refused { reason, files, .. } = error else { panic!("{error}") };
+    format!("{reason} {files:?}")
 }
 
 #[test]
