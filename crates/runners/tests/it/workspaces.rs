@@ -1,6 +1,7 @@
 //! Workspaces with real git in scratch repositories.
 
 mod counts;
+mod crash;
 mod crowd;
 mod going_back;
 mod hostile;

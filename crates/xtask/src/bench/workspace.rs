@@ -3,6 +3,7 @@
 //! Both are made in the same run, because times on the clock are worth something
 //! only beside each other.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -22,7 +23,11 @@ pub fn run(quick: bool) -> Result<usize> {
     let mut command = cargo(["bench", "--locked", "--no-run", "--package", "legation-runners"]);
     command.args(["--bench", "workspace", "--message-format=json-render-diagnostics"]);
     let built = process::executables(&process::stdout_of(&mut command)?);
-    let program = built.into_iter().next().context("the benchmark was not built")?;
+    // The package's own programs are built along with it.
+    let is_bench = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("workspace-"))
+    };
+    let program = built.into_iter().find(is_bench).context("the benchmark was not built")?;
     let folder = workspace::target().join("bench");
     std::fs::create_dir_all(&folder)?;
     let path = folder.join("workspace.json");
