@@ -19,6 +19,7 @@ mod mechanism;
 mod names;
 mod overlay;
 mod plain;
+mod ports;
 mod process;
 mod record;
 mod refs;
@@ -52,7 +53,7 @@ const COPIES: &str = "copies";
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What may be set before a project's workspaces are opened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// What a plain folder may weigh.
     pub copy_limit_bytes: u64,
@@ -60,6 +61,8 @@ pub struct Options {
     pub patience: Duration,
     /// How the workspaces of a git repository are made.
     pub mechanism: Wanted,
+    /// Ignored folders of the user's checkout that every workspace sees, relative to its top.
+    pub share: Vec<String>,
 }
 
 impl Default for Options {
@@ -68,6 +71,7 @@ impl Default for Options {
             copy_limit_bytes: DEFAULT_COPY_LIMIT_BYTES,
             patience: DEFAULT_PATIENCE,
             mechanism: Wanted::Auto,
+            share: Vec::new(),
         }
     }
 }
@@ -94,7 +98,7 @@ impl Spaces {
 
     /// The same, with other limits than the usual ones.
     pub fn open_with(project: &Path, state: &Path, options: Options) -> Result<Self, Error> {
-        let copies = |choice| Plain::open(project, state, (options, choice));
+        let copies = |choice| Plain::open(project, state, (&options, choice));
         let mechanism: Box<dyn Mechanism> = match options.mechanism {
             Wanted::Copy => {
                 record::write(&state.join(COPIES), &())?;
@@ -102,7 +106,7 @@ impl Spaces {
             }
             Wanted::Auto | Wanted::Overlay | Wanted::Pool | Wanted::Worktree => {
                 folders::gone(&state.join(COPIES)).map_err(Error::files("removing", state))?;
-                match Repository::open(project, state, options)? {
+                match Repository::open(project, state, &options)? {
                     Some(repository) => Box::new(repository),
                     None => Box::new(copies(Choice::plain())?),
                 }
@@ -186,6 +190,21 @@ impl Spaces {
         self.mechanism.kept_commit(tree, attempt)
     }
 
+    /// Puts what set-up commands made earlier, from the same files, into a new workspace;
+    /// `false` if they have to run.
+    ///
+    /// They run in the workspace and are therefore not run here: what they start may be
+    /// a child's.
+    pub fn recall(&self, place: &Place, commands: &[String]) -> Result<bool, Error> {
+        self.mechanism.recall(place, commands)
+    }
+
+    /// Notes what set-up commands made in a workspace that nobody has worked in yet: it
+    /// is no work of the attempt, and the next need not make it again.
+    pub fn remember(&self, place: &Place, commands: &[String]) -> Result<(), Error> {
+        self.mechanism.remember(place, commands)
+    }
+
     /// Removes a workspace whose work was kept; refused before that.
     pub fn remove(&self, place: &Place) -> Result<(), Error> {
         self.mechanism.remove(place)
@@ -228,5 +247,11 @@ impl Spaces {
     /// Brings the delegation's result into the user's own files; all of it or nothing.
     pub fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
         self.mechanism.apply(delegation, how)
+    }
+
+    /// Takes back what an apply brought, by a new commit that undoes it, and never by
+    /// going back: what the user built on it stays. All of it or nothing.
+    pub fn revert(&self, delegation: &str) -> Result<Applied, Error> {
+        self.mechanism.revert(delegation)
     }
 }

@@ -10,6 +10,7 @@ pub mod engine;
 pub mod peers;
 pub mod real;
 pub mod table;
+pub mod workspace;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,19 +19,20 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
 use crate::process::{self, cargo, say};
-use crate::{setup, workspace};
+use crate::setup;
 use table::{Case, Measured};
 
 /// Measures the rules in time and in instructions, or the engine beside its peers.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The rules, the engine beside its peers, or the real program with real processes.
-    #[arg(value_parser = ["core", "engine", "real"])]
+    /// The rules, the engine beside its peers, the real program with real processes, or
+    /// workspaces beside plain worktrees.
+    #[arg(value_parser = ["core", "engine", "real", "workspace"])]
     subject: String,
     /// With `engine`: the folder of the peers' scripts and their environments.
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
-    /// With `engine` and `real`: fewer and smaller runs.
+    /// With `engine`, `real` and `workspace`: fewer and smaller runs.
     #[arg(long)]
     quick: bool,
     /// With `real`: a past of a million delegations, too.
@@ -57,6 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
         "real" => {
             real::run(real::Options { quick: args.quick, long: args.long, only: &args.only })?
         }
+        "workspace" => workspace::run(args.quick)?,
         _ => rules(args)?,
     };
     if args.check && missed > 0 {
@@ -103,14 +106,15 @@ fn counter(package: &str) -> Result<PathBuf> {
 
 /// The time that criterion measured for a case, if it did.
 fn nanos(case: &str) -> Option<f64> {
-    let estimates = workspace::target().join("criterion").join(case).join("new/estimates.json");
+    let estimates =
+        crate::workspace::target().join("criterion").join(case).join("new/estimates.json");
     let text = std::fs::read_to_string(estimates).ok()?;
     let estimates: Value = serde_json::from_str(&text).ok()?;
     estimates.pointer("/median/point_estimate")?.as_f64()
 }
 
 fn keep(subject: &str, rows: &[table::Row]) -> Result<()> {
-    let folder = workspace::target().join("bench");
+    let folder = crate::workspace::target().join("bench");
     std::fs::create_dir_all(&folder)?;
     let path = folder.join(format!("{subject}.json"));
     let rows: Vec<Value> = rows.iter().map(table::Row::to_json).collect();
@@ -120,6 +124,6 @@ fn keep(subject: &str, rows: &[table::Row]) -> Result<()> {
 }
 
 fn relative(path: &Path) -> &Path {
-    let root = workspace::root();
+    let root = crate::workspace::root();
     path.strip_prefix(&root).unwrap_or(path)
 }

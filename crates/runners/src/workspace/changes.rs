@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -36,17 +36,19 @@ pub(super) struct Changes {
 }
 
 /// Compares a workspace with what it was. `None` if there is no folder any more.
+///
+/// What lies in the shared folders is not looked at.
 pub(super) fn compare(
     root: &Path,
     mut index: Index,
-    settled: Moment,
+    (settled, shared): (Moment, &[PathBuf]),
 ) -> Result<Option<Changes>, Error> {
     if !fs::symlink_metadata(root).is_ok_and(|metadata| metadata.is_dir()) {
         return Ok(None);
     }
     let links = index.entries.iter().filter(|(_, entry)| entry.is_link_to_repository());
     let foreign: Vec<Vec<u8>> = links.map(|(path, _)| path.clone()).collect();
-    let walked = walk(root, &[], Locked::Open).map_err(Error::files("reading", root))?;
+    let walked = walk(root, shared, Locked::Open).map_err(Error::files("reading", root))?;
     let mut changes = Changes { incomplete: walked.incomplete, ..Changes::default() };
     for folder in &foreign {
         if walked.folders.contains(folder) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::sweeper::Sweeper;
-use super::{Error, Kept, Place, names, overlay, record};
+use super::{Error, Kept, Place, names, overlay, ports, record};
 
 /// What is known of a workspace beyond what its caller needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub(super) struct Made {
     pub(super) settled: Moment,
     #[serde(default)]
     pub(super) laid: Laid,
+    /// Folders of the user that appear in it, relative to its top.
+    #[serde(default)]
+    pub(super) shared: Vec<String>,
 }
 
 /// How the files of a workspace got there.
@@ -49,7 +52,28 @@ pub(super) struct Begun {
     pub(super) tree: String,
     pub(super) delegation: String,
     pub(super) base: String,
+    /// Whether the base holds files that the user had not committed.
+    #[serde(default)]
+    pub(super) dirty: bool,
 }
+
+/// What an apply did, for taking it back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Brought {
+    /// The result that was applied.
+    pub(super) tip: String,
+    /// What was there before.
+    pub(super) before: String,
+    /// What was there afterwards.
+    pub(super) after: String,
+    /// Whether only files changed, without a commit on the user's branch.
+    pub(super) files_only: bool,
+    /// Whether it was taken back since.
+    pub(super) taken_back: bool,
+}
+
+/// Where the layers of shared folders are, among those of an attempt.
+const SHARED: &str = "shared";
 
 /// A time as files carry it: seconds and nanoseconds.
 pub(super) type Moment = (i64, i64);
@@ -91,6 +115,19 @@ impl Folders {
 
     pub(super) fn begun_path(&self, delegation: &str) -> PathBuf {
         self.state.join("delegations").join(format!("{delegation}.json"))
+    }
+
+    /// What was brought to the user of a delegation, if anything was.
+    pub(super) fn brought(&self, delegation: &str) -> Result<Option<Brought>, Error> {
+        record::read(&self.brought_path(delegation))
+    }
+
+    pub(super) fn write_brought(&self, delegation: &str, brought: &Brought) -> Result<(), Error> {
+        record::write(&self.brought_path(delegation), brought)
+    }
+
+    fn brought_path(&self, delegation: &str) -> PathBuf {
+        self.state.join("applied").join(format!("{delegation}.json"))
     }
 
     pub(super) fn made(&self, attempt: &str) -> Result<Option<Made>, Error> {
@@ -143,10 +180,28 @@ impl Folders {
         }
         // Ours goes last: as long as it is there, the removal can be repeated.
         let root = self.workspace(attempt);
+        self.unshare(attempt)?;
+        ports::free(&self.state, attempt);
         overlay::take_away(&root).map_err(Error::files("unmounting", &root))?;
         self.discard(&root)?;
         self.discard(&self.layer(attempt))?;
         self.discard(&own)
+    }
+
+    /// Takes away what is laid over folders inside, so that nothing reaches through it.
+    pub(super) fn unshare(&self, attempt: &str) -> Result<(), Error> {
+        let layers = fs::read_dir(self.layer(attempt).join(SHARED)).into_iter().flatten();
+        for layer in layers.flatten() {
+            let name = layer.file_name().to_string_lossy().replace('%', "/");
+            let folder = self.workspace(attempt).join(name);
+            overlay::take_away(&folder).map_err(Error::files("unmounting", &folder))?;
+        }
+        Ok(())
+    }
+
+    /// What is written to a shared folder.
+    pub(super) fn shared_layer(&self, attempt: &str, name: &str) -> PathBuf {
+        self.layer(attempt).join(SHARED).join(name.replace('/', "%"))
     }
 
     /// Moves a folder out of the way, so that it is gone at once, and has it deleted there.

@@ -23,6 +23,8 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error>;
     fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error>;
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error>;
+    fn recall(&self, place: &Place, commands: &[String]) -> Result<bool, Error>;
+    fn remember(&self, place: &Place, commands: &[String]) -> Result<(), Error>;
     fn remove(&self, place: &Place) -> Result<(), Error>;
     fn clear(&self, attempt: &str) -> Result<(), Error>;
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error>;
@@ -31,4 +33,5 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;
     fn is_applied(&self, delegation: &str) -> Result<bool, Error>;
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error>;
+    fn revert(&self, delegation: &str) -> Result<Applied, Error>;
 }

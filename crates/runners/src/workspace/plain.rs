@@ -21,8 +21,9 @@ use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
     Applied, Error, From, How, Kept, Merge, New, Note, Options, Origin, Place, Seen, Start, names,
-    record,
+    ports, record,
 };
+pub(super) use copy::put;
 use layer::{Stack, layer_folder};
 
 /// A project in a plain folder.
@@ -41,7 +42,7 @@ impl Plain {
     pub(super) fn open(
         project: &Path,
         state: &Path,
-        (options, choice): (Options, Choice),
+        (options, choice): (&Options, Choice),
     ) -> Result<Self, Error> {
         let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
         let copy_limit_bytes = options.copy_limit_bytes;
@@ -98,10 +99,11 @@ impl Plain {
             subtask: new.subtask.clone(),
             attempt: attempt.to_owned(),
             cwd: root.clone(),
+            env: ports::env(&self.folders.state, attempt)?,
             root,
             base,
         };
-        let made = Made { place, settled, laid: Laid::default() };
+        let made = Made { place, settled, laid: Laid::default(), shared: Vec::new() };
         record::write(&own.join("place.json"), &made)?;
         Ok(made.place)
     }
@@ -132,7 +134,7 @@ impl Mechanism for Plain {
         }
         let base = self.copy_base(start)?;
         let (tree, delegation) = (start.tree.clone(), start.delegation.clone());
-        record::write(&path, &Begun { tree, delegation, base: base.clone() })?;
+        record::write(&path, &Begun { tree, delegation, base: base.clone(), dirty: false })?;
         Ok(base)
     }
 
@@ -166,6 +168,18 @@ impl Mechanism for Plain {
         Ok(folder.is_dir().then_some(commit))
     }
 
+    fn recall(&self, _place: &Place, _commands: &[String]) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn remember(&self, place: &Place, _commands: &[String]) -> Result<(), Error> {
+        // What the commands made is no work of the attempt that comes after them.
+        let mut made = self.folders.known(place)?;
+        let own = self.folders.own(&place.attempt);
+        made.settled = keep::remember(&made.place.root, &own)?;
+        record::write(&own.join("place.json"), &made)
+    }
+
     fn remove(&self, place: &Place) -> Result<(), Error> {
         self.folders.remove(&place.attempt)
     }
@@ -196,5 +210,9 @@ impl Mechanism for Plain {
 
     fn apply(&self, delegation: &str, _how: How) -> Result<Applied, Error> {
         self.apply_to_folder(delegation)
+    }
+
+    fn revert(&self, delegation: &str) -> Result<Applied, Error> {
+        self.take_from_folder(delegation)
     }
 }

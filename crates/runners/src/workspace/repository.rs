@@ -11,7 +11,9 @@ mod apply;
 mod begin;
 mod bring;
 mod create;
+mod dirty;
 mod history;
+mod include;
 mod keep;
 mod lay;
 mod merge;
@@ -19,6 +21,9 @@ mod mover;
 mod own;
 mod pins;
 mod pool;
+mod prepare;
+mod revert;
+mod share;
 mod user;
 
 use std::collections::{HashMap, HashSet};
@@ -55,6 +60,7 @@ pub(super) struct Repository {
     patience: Duration,
     mover: Mover,
     wanted: Wanted,
+    share: Vec<String>,
     chooser: Chooser,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<HashMap<String, HashSet<String>>>,
@@ -67,7 +73,7 @@ impl Repository {
     pub(super) fn open(
         project: &Path,
         state: &Path,
-        options: Options,
+        options: &Options,
     ) -> Result<Option<Self>, Error> {
         let git = Git::default();
         let Some(user) = User::find(&git, project)? else { return Ok(None) };
@@ -77,8 +83,19 @@ impl Repository {
         let patience = options.patience;
         let (results, histories) = (Mutex::default(), Mutex::default());
         let (mover, chooser, wanted) = (Mover::default(), Chooser::default(), options.mechanism);
-        let repository =
-            Self { git, user, folders, hub, patience, mover, wanted, chooser, results, histories };
+        let repository = Self {
+            git,
+            user,
+            folders,
+            hub,
+            patience,
+            mover,
+            wanted,
+            share: options.share.clone(),
+            chooser,
+            results,
+            histories,
+        };
         repository.adopt()?;
         Ok(Some(repository))
     }
@@ -226,8 +243,17 @@ impl Mechanism for Repository {
         self.resolve(&format!("refs/legation/{tree}/{attempt}"))
     }
 
+    fn recall(&self, place: &Place, commands: &[String]) -> Result<bool, Error> {
+        self.recall_setup(place, commands)
+    }
+
+    fn remember(&self, place: &Place, commands: &[String]) -> Result<(), Error> {
+        self.remember_setup(place, commands)
+    }
+
     fn remove(&self, place: &Place) -> Result<(), Error> {
         if self.folders.custody(&place.attempt)?.is_some() {
+            self.folders.unshare(&place.attempt)?;
             self.put_into_pool(&self.folders.known(place)?)?;
         }
         self.folders.remove(&place.attempt)
@@ -259,5 +285,9 @@ impl Mechanism for Repository {
 
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
         self.apply_to_checkout(delegation, how)
+    }
+
+    fn revert(&self, delegation: &str) -> Result<Applied, Error> {
+        self.take_from_checkout(delegation)
     }
 }

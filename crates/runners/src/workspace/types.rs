@@ -65,6 +65,9 @@ pub struct Place {
     pub cwd: PathBuf,
     /// What its files are compared with; a commit in a git repository.
     pub base: String,
+    /// What programs that run in it are told: ports and names that are theirs alone.
+    #[serde(default)]
+    pub env: Vec<(String, String)>,
 }
 
 /// The user's own files, of which workspaces are copies.

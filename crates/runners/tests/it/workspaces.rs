@@ -1,13 +1,17 @@
 //! Workspaces with real git in scratch repositories.
 
 mod counts;
+mod crash;
 mod crowd;
 mod going_back;
 mod hostile;
 mod layers;
 mod nested;
+mod odd;
 mod plain;
 mod project;
 mod reuse;
 mod round;
+mod set_up;
 mod shapes;
+mod taken_back;

@@ -3,14 +3,19 @@
 //! Every file that would change must still be what it was when the work began.
 //! New contents are all written beside their places before the first is moved in.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::super::folders::Brought;
 use super::super::walk::below;
 use super::super::{Applied, Error};
 use super::layer::{Layer, file_in, passes_link, remove, same};
 use super::merge::texts;
 use super::{Plain, copy};
+
+/// A file, what it is to be, and what it must still be.
+type Step = (Vec<u8>, Option<PathBuf>, Option<PathBuf>);
 
 impl Plain {
     /// Whether every file of the result stands in the user's folder as it should.
@@ -32,7 +37,7 @@ impl Plain {
 
     /// Applies the delegation's result.
     pub(super) fn apply_to_folder(&self, delegation: &str) -> Result<Applied, Error> {
-        let begun = self.folders.begun(delegation)?;
+        self.folders.begun(delegation)?;
         let number = self.tip(delegation)?.number;
         if number == 0 {
             return Err(Error::Refused {
@@ -41,21 +46,59 @@ impl Plain {
                 hint: "wait until one of its subtasks was merged".into(),
             });
         }
-        let layer = Layer::open(&self.folders.state, &format!("result:{delegation}:{number}"))?;
+        let after = format!("result:{delegation}:{number}");
+        let applied = self.bring_to_folder(&self.steps(delegation, &after)?)?;
+        let (tip, before) = (after.clone(), String::new());
+        let brought = Brought { tip, before, after, files_only: true, taken_back: false };
+        self.folders.write_brought(delegation, &brought)?;
+        Ok(applied)
+    }
+
+    /// Takes back what applying the delegation's result changed.
+    pub(super) fn take_from_folder(&self, delegation: &str) -> Result<Applied, Error> {
+        let brought = self.folders.brought(delegation)?.filter(|brought| !brought.taken_back);
+        let Some(brought) = brought else {
+            return Err(Error::Refused {
+                reason: format!("nothing of {delegation} was applied here"),
+                files: Vec::new(),
+                hint: "there is nothing to take back".into(),
+            });
+        };
+        let steps = self.steps(delegation, &brought.after)?;
+        let back: Vec<Step> = steps.into_iter().map(|(path, new, old)| (path, old, new)).collect();
+        let applied = self.bring_to_folder(&back)?;
+        self.folders.write_brought(delegation, &Brought { taken_back: true, ..brought })?;
+        Ok(applied)
+    }
+
+    /// What lies between a delegation's base and a result of it.
+    fn steps(&self, delegation: &str, result: &str) -> Result<Vec<Step>, Error> {
+        let begun = self.folders.begun(delegation)?;
+        let layer = Layer::open(&self.folders.state, result)?;
         let contents = layer.contents.clone().unwrap_or_default();
         let old = self.stack(&begun.base)?;
-        let (mut touched, mut changed) = (Vec::new(), Vec::new());
-        for path in contents.changed.iter().chain(&contents.deleted) {
+        let step = |path: &Vec<u8>| {
             let new = contents.changed.contains(path).then(|| below(&layer.files, path));
+            (path.clone(), new, old.file(path))
+        };
+        Ok(contents.changed.iter().chain(&contents.deleted).map(step).collect())
+    }
+
+    /// Brings the user's files from one state to another, all of them or none.
+    fn bring_to_folder(&self, steps: &[Step]) -> Result<Applied, Error> {
+        let leaving: BTreeSet<Vec<u8>> =
+            steps.iter().filter(|(_, new, _)| new.is_none()).map(|step| step.0.clone()).collect();
+        let (mut touched, mut changed) = (Vec::new(), Vec::new());
+        for (path, new, old) in steps {
             let now = file_in(&self.project, path);
             if same(now.as_deref(), new.as_deref())? {
                 continue;
             }
-            let blocked = new.is_some() && self.blocked(path, &contents.deleted);
-            if blocked || !same(now.as_deref(), old.file(path).as_deref())? {
+            let blocked = new.is_some() && self.blocked(path, &leaving);
+            if blocked || !same(now.as_deref(), old.as_deref())? {
                 changed.push(path.clone());
             }
-            touched.push((path.clone(), new));
+            touched.push((path.clone(), new.clone()));
         }
         if !changed.is_empty() {
             return Err(Error::Refused {
@@ -71,7 +114,7 @@ impl Plain {
     }
 
     /// Whether something of the user's that stays is in the way of a file.
-    fn blocked(&self, path: &[u8], leaving: &std::collections::BTreeSet<Vec<u8>>) -> bool {
+    fn blocked(&self, path: &[u8], leaving: &BTreeSet<Vec<u8>>) -> bool {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let replaced =
             slashes.filter_map(|(at, _)| path.get(..at)).any(|way| leaving.contains(way));

@@ -39,7 +39,7 @@ impl Plain {
 }
 
 /// Copies one file or link over whatever is there; its folder is made if need be.
-pub(super) fn put(from: &Path, to: &Path) -> Result<(), Error> {
+pub(in super::super) fn put(from: &Path, to: &Path) -> Result<(), Error> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
     }

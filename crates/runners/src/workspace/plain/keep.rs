@@ -44,7 +44,7 @@ impl Plain {
         let files: Option<Vec<(Vec<u8>, Entry)>> = record::read(&path)?;
         let index = Index { entries: files.unwrap_or_default().into_iter().collect() };
         let root = &made.place.root;
-        let Some(mut changes) = compare(root, index, made.settled)? else { return Ok(None) };
+        let Some(mut changes) = compare(root, index, (made.settled, &[]))? else { return Ok(None) };
         changes.unlock(root);
         let stack = self.stack(&made.place.base)?;
         for (path, _) in std::mem::take(&mut changes.unsure) {

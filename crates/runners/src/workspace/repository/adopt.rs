@@ -25,6 +25,7 @@ impl Repository {
         let Some(_alone) = turn::alone_now(&self.folders.state)? else { return Ok(()) };
         self.clear_pins()?;
         self.clear_pool()?;
+        self.clear_setups()?;
         self.clear_probes()?;
         self.folders.sweep();
         locks(&self.hub, 1, Duration::ZERO);

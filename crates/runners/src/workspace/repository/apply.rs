@@ -6,22 +6,31 @@
 use std::fs;
 use std::path::Path;
 
+use super::super::folders::{Begun, Brought};
 use super::super::git::complaint;
 use super::super::{Applied, Error, How};
 use super::Repository;
 use super::merge::Trial;
 
 /// How the branch will move.
-enum Way {
+pub(super) enum Way {
     Nothing,
-    Forward { to: String },
-    Merge { tree: String },
+    /// To this commit, which is a descendant.
+    Forward {
+        to: String,
+    },
+    /// By a merge with this commit, which has this tree.
+    Merge {
+        tree: String,
+        tip: String,
+        message: String,
+    },
 }
 
 impl Repository {
     /// Applies the delegation's result.
     pub(super) fn apply_to_checkout(&self, delegation: &str, how: How) -> Result<Applied, Error> {
-        self.folders.begun(delegation)?;
+        let begun = self.folders.begun(delegation)?;
         let Some(top) = &self.user.top else {
             let branch = format!("legation/{delegation}/result");
             let hint = format!("merge the branch {branch} in a checkout of this repository");
@@ -33,17 +42,39 @@ impl Repository {
         };
         let head = self.user_head()?;
         let modified = self.modified(top)?;
-        let way = self.way(head.as_deref(), &tip, how)?;
-        let target = match &way {
-            Way::Nothing => return Ok(Applied { files: Vec::new(), commit: head }),
-            Way::Forward { to: target } | Way::Merge { tree: target } => target,
+        if begun.dirty {
+            return self.apply_over_dirty(top, &begun, &tip);
+        }
+        let way = self.way(head.as_deref(), &tip, (how, &begun))?;
+        let applied = self.advance(top, (head.as_deref(), &modified), &way)?;
+        if let (Some(after), false) = (&applied.commit, matches!(way, Way::Nothing)) {
+            let before = head.map_or_else(|| self.beginning(), Ok)?;
+            let (files_only, taken_back) = (false, false);
+            let after = after.clone();
+            let brought = Brought { tip, before, after, files_only, taken_back };
+            self.folders.write_brought(delegation, &brought)?;
+        }
+        Ok(applied)
+    }
+
+    /// Moves the user's branch and files, if nothing is in the way.
+    pub(super) fn advance(
+        &self,
+        top: &Path,
+        (head, modified): (Option<&str>, &[String]),
+        way: &Way,
+    ) -> Result<Applied, Error> {
+        let target = match way {
+            Way::Nothing => {
+                return Ok(Applied { files: Vec::new(), commit: head.map(str::to_owned) });
+            }
+            Way::Forward { to } => to,
+            Way::Merge { tree, .. } => tree,
         };
-        let files = self.touched(head.as_deref(), target)?;
-        check(top, &files, &modified)?;
-        self.go(top, &way, &tip, delegation)?;
-        let mut files: Vec<String> = files.into_iter().map(|(_, path)| path).collect();
-        files.sort();
-        Ok(Applied { files, commit: self.user_head()? })
+        let files = self.touched(head, target)?;
+        check(top, &files, modified)?;
+        self.go(top, way)?;
+        Ok(Applied { files: names(files), commit: self.user_head()? })
     }
 
     /// Whether the user's branch has the delegation's result.
@@ -58,7 +89,7 @@ impl Repository {
     }
 
     /// Files with changes that are not committed; staged ones are refused.
-    fn modified(&self, top: &Path) -> Result<Vec<String>, Error> {
+    pub(super) fn modified(&self, top: &Path) -> Result<Vec<String>, Error> {
         let call = self.on_checkout("status", top).args(["--porcelain=v1", "-z", "--no-renames"]);
         let out = call.args(["--untracked-files=no", "--ignore-submodules=all"]).run()?;
         let text = String::from_utf8_lossy(&out).into_owned();
@@ -73,9 +104,20 @@ impl Repository {
         Ok(rest.into_iter().map(|(_, path)| path.to_owned()).collect())
     }
 
-    fn way(&self, head: Option<&str>, tip: &str, how: How) -> Result<Way, Error> {
+    fn way(
+        &self,
+        head: Option<&str>,
+        tip: &str,
+        (how, begun): (How, &Begun),
+    ) -> Result<Way, Error> {
         let to = tip.to_owned();
         let Some(head) = head else { return Ok(Way::Forward { to }) };
+        let brought = self.folders.brought(&begun.delegation)?;
+        if brought.is_some_and(|brought| brought.taken_back) {
+            // Git takes work that was once merged for being there.
+            let again = self.graft(tip, &begun.base)?;
+            return self.squash(head, &again, begun);
+        }
         if self.is_ancestor(tip, head)? {
             return Ok(Way::Nothing);
         }
@@ -90,19 +132,47 @@ impl Repository {
                     hint,
                 ));
             }
-            How::Auto | How::Merge | How::Squash => {}
+            How::Squash => return self.squash(head, tip, begun),
+            How::Auto | How::Merge => {}
         }
         match self.trial(head, tip)? {
-            Trial::Fits { tree } => Ok(Way::Merge { tree }),
-            Trial::Conflict { files } => {
-                let hint = "nothing was changed; merge the result branch by hand to resolve it";
-                Err(refused("the result conflicts with your branch", files, hint))
+            Trial::Fits { tree } => {
+                let message = format!("Merge the result of {}", begun.delegation);
+                Ok(Way::Merge { tree, tip: to, message })
             }
+            Trial::Conflict { files } => Err(conflicts(files)),
         }
     }
 
+    /// All of it as one commit on top of the user's own.
+    fn squash(&self, head: &str, tip: &str, begun: &Begun) -> Result<Way, Error> {
+        let tree = match self.trial(head, tip)? {
+            Trial::Fits { tree } => tree,
+            Trial::Conflict { files } => return Err(conflicts(files)),
+        };
+        if tree == self.tree_of(head)? {
+            return Ok(Way::Nothing);
+        }
+        let message = format!("The result of {}\n", begun.delegation);
+        Ok(Way::Forward { to: self.commit(&tree, &[head], &message)? })
+    }
+
+    /// The tree of a commit.
+    pub(super) fn tree_of(&self, commit: &str) -> Result<String, Error> {
+        self.on_objects("rev-parse").args(["--verify", &format!("{commit}^{{tree}}")]).line()
+    }
+
+    /// The files of one commit as a step from another, wherever they came from.
+    pub(super) fn graft(&self, files_of: &str, onto: &str) -> Result<String, Error> {
+        self.commit(&self.tree_of(files_of)?, &[onto], "The same files\n")
+    }
+
     /// What would change: how, and which file.
-    fn touched(&self, head: Option<&str>, target: &str) -> Result<Vec<(String, String)>, Error> {
+    pub(super) fn touched(
+        &self,
+        head: Option<&str>,
+        target: &str,
+    ) -> Result<Vec<(String, String)>, Error> {
         let call = match head {
             Some(head) => {
                 self.on_objects("diff-tree").args(["-r", "-z", "--name-status", head, target])
@@ -121,15 +191,16 @@ impl Repository {
         Ok(touched)
     }
 
-    fn go(&self, top: &Path, way: &Way, tip: &str, delegation: &str) -> Result<(), Error> {
-        let message = format!("Merge the result of {delegation}");
+    fn go(&self, top: &Path, way: &Way) -> Result<(), Error> {
         let args: &[&str] = match way {
             Way::Nothing => return Ok(()),
-            Way::Forward { .. } => &["-q", "--no-stat", "--ff-only"],
-            Way::Merge { .. } => &["-q", "--no-stat", "--no-ff", "--no-edit", "-m", &message],
+            Way::Forward { to } => &["-q", "--no-stat", "--ff-only", to],
+            Way::Merge { tip, message, .. } => {
+                &["-q", "--no-stat", "--no-ff", "--no-edit", "-m", message, tip]
+            }
         };
         let said = self.patiently(|| {
-            let said = self.on_checkout("merge", top).args(args).arg(tip).ask()?;
+            let said = self.on_checkout("merge", top).args(args).ask()?;
             let locked = complaint("merge", &said);
             if said.code != 0 && matches!(locked, Error::Locked { .. }) {
                 return Err(locked);
@@ -148,7 +219,11 @@ impl Repository {
 }
 
 /// Refuses to overwrite what nobody could bring back.
-fn check(top: &Path, files: &[(String, String)], modified: &[String]) -> Result<(), Error> {
+pub(super) fn check(
+    top: &Path,
+    files: &[(String, String)],
+    modified: &[String],
+) -> Result<(), Error> {
     let dirty: Vec<String> = files
         .iter()
         .filter(|(_, path)| modified.contains(path))
@@ -168,6 +243,18 @@ fn check(top: &Path, files: &[(String, String)], modified: &[String]) -> Result<
     Err(refused("untracked files of yours would be overwritten", there, hint))
 }
 
-fn refused(reason: &str, files: Vec<String>, hint: &str) -> Error {
+pub(super) fn refused(reason: &str, files: Vec<String>, hint: &str) -> Error {
     Error::Refused { reason: reason.to_owned(), files, hint: hint.to_owned() }
+}
+
+pub(super) fn conflicts(files: Vec<String>) -> Error {
+    let hint = "nothing was changed; merge the result branch by hand to resolve it";
+    refused("the result conflicts with your branch", files, hint)
+}
+
+/// The names of files that change, sorted.
+pub(super) fn names(files: Vec<(String, String)>) -> Vec<String> {
+    let mut files: Vec<String> = files.into_iter().map(|(_, path)| path).collect();
+    files.sort();
+    files
 }

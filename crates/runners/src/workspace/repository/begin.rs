@@ -1,10 +1,8 @@
 //! What a delegation starts from: one commit, fixed once.
 
 use std::fs;
-use std::path::Path;
 
 use super::super::folders::Begun;
-use super::super::index;
 use super::super::refs::{Head, Names};
 use super::super::{Error, From, Note, Start, names, record, refs};
 use super::Repository;
@@ -33,7 +31,8 @@ impl Repository {
             ))?;
         }
         let (tree, delegation) = (start.tree.clone(), start.delegation.clone());
-        record::write(&path, &Begun { tree, delegation, base: base.clone() })?;
+        let dirty = start.from == From::User && start.include_dirty && self.user.top.is_some();
+        record::write(&path, &Begun { tree, delegation, base: base.clone(), dirty })?;
         Ok(base)
     }
 
@@ -41,7 +40,12 @@ impl Repository {
     fn user_base(&self, start: &Start) -> Result<(String, bool), Error> {
         let head = self.user_head()?;
         match (&self.user.top, start.include_dirty) {
-            (Some(top), true) => Ok((self.dirty(top, head.as_deref(), &start.delegation)?, true)),
+            (Some(top), true) => {
+                let index = self.folders.state.join(format!("{}.index", start.delegation));
+                let commit = self.snapshot(top, head.as_deref(), &index)?;
+                fs::remove_file(&index).map_err(Error::files("removing", &index))?;
+                Ok((commit, true))
+            }
             (Some(_) | None, _) => match head {
                 Some(head) => Ok((head, false)),
                 None => Ok((self.beginning()?, true)),
@@ -69,31 +73,9 @@ impl Repository {
     }
 
     /// A commit without files, so that an empty repository has a base like any other.
-    fn beginning(&self) -> Result<String, Error> {
+    pub(super) fn beginning(&self) -> Result<String, Error> {
         let tree = self.on_objects("hash-object").args(["-t", "tree", "-w", "/dev/null"]).line()?;
         self.commit(&tree, &[], "The beginning: no files yet\n")
-    }
-
-    /// A commit of the user's files as they are, made without touching the user's index.
-    fn dirty(&self, top: &Path, head: Option<&str>, delegation: &str) -> Result<String, Error> {
-        let copy = self.folders.state.join(format!("{delegation}.index"));
-        // A copy knows which files are unchanged; without one git reads them all.
-        let copied = index::copy(&self.user.git_dir.join("index"), &copy);
-        let call = |name| self.on_checkout(name, top).env("GIT_INDEX_FILE", &copy);
-        if copied.is_err()
-            && let Some(head) = head
-        {
-            call("read-tree").arg(head).run()?;
-        }
-        // A nested repository without a commit cannot be added; the rest is.
-        let added = call("add").args(["-A", "--ignore-errors", "."]).ask()?;
-        if added.code > 1 {
-            return Err(super::super::git::complaint("add", &added));
-        }
-        let tree = call("write-tree").line()?;
-        fs::remove_file(&copy).map_err(Error::files("removing", &copy))?;
-        let parents: Vec<&str> = head.into_iter().collect();
-        self.commit(&tree, &parents, "Uncommitted work of the user\n")
     }
 
     /// The commit of the attempt that delegates, and whether only we hold it.

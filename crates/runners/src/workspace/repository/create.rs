@@ -4,7 +4,7 @@
 use std::fs;
 
 use super::super::folders::Made;
-use super::super::{Error, New, Place, names, record};
+use super::super::{Error, New, Place, names, ports, record};
 use super::lay::Site;
 use super::merge::Trial;
 use super::{Repository, own};
@@ -28,6 +28,7 @@ impl Repository {
             attempt: attempt.to_owned(),
             cwd: root.join(&self.user.prefix),
             base: self.joined(begun.base.clone(), &new.with)?,
+            env: ports::env(&self.folders.state, attempt)?,
             root,
         };
         let folder = self.folders.own(attempt);
@@ -38,7 +39,9 @@ impl Repository {
         let (laid, settled, _turn) = self.lay(&site)?;
         // The project's own folder may hold nothing that is committed.
         fs::create_dir_all(&place.cwd).map_err(Error::files("making", &place.cwd))?;
-        let made = Made { place, settled, laid };
+        self.include(&place)?;
+        let shared = self.share_with(&place)?;
+        let made = Made { place, settled, laid, shared };
         record::write(&folder.join("place.json"), &made)?;
         Ok(made.place)
     }

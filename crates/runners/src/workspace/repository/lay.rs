@@ -108,14 +108,15 @@ impl Repository {
 
     /// Lays an overlay that has gone with a restart of the machine.
     pub(super) fn restore(&self, made: &Made) -> Result<(), Error> {
-        let Laid::Overlay { lower } = &made.laid else { return Ok(()) };
+        let Laid::Overlay { lower } = &made.laid else { return self.share_again(made) };
         let root = &made.place.root;
         let written = self.folders.layer(&made.place.attempt).join("upper");
         if is_laid(root) || !written.is_dir() {
-            return Ok(());
+            return self.share_again(made);
         }
         fs::create_dir_all(root).map_err(Error::files("making", root))?;
-        self.lay_again(&made.place, lower)
+        self.lay_again(&made.place, lower)?;
+        self.share_again(made)
     }
 
     /// Compares a workspace with its base. `None` if there is no folder any more.
@@ -127,6 +128,10 @@ impl Repository {
             return Ok(None);
         }
         let index = self.folders.own(&made.place.attempt).join("index");
-        compare(&made.place.root, Index::read(&index, self.user.hash_bytes)?, made.settled)
+        let shared: Vec<PathBuf> =
+            made.shared.iter().map(|name| made.place.root.join(name)).collect();
+        let index = Index::read(&index, self.user.hash_bytes)?;
+        let changes = compare(&made.place.root, index, (made.settled, &shared))?;
+        changes.map(|changes| self.without_included(made, changes)).transpose()
     }
 }

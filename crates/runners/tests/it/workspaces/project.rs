@@ -113,6 +113,10 @@ impl Project {
         Spaces::open_with(&self.dir(), &self.state(), options).unwrap()
     }
 
+    pub(crate) fn open_exactly(&self, options: Options) -> Spaces {
+        Spaces::open_with(&self.dir(), &self.state(), options).unwrap()
+    }
+
     pub(crate) fn open_as(folder: &Path, state: &Path) -> Spaces {
         let options = Options { mechanism: WANTED.get(), ..Options::default() };
         Spaces::open_with(folder, state, options).unwrap()

@@ -1,0 +1,222 @@
+//! How long workspaces take. Run by `cargo xtask bench workspace`.
+//!
+//! `workspace FILES` makes a repository of that many files where it runs, measures
+//! every way of making workspaces that can be had, and plain worktrees of git, and
+//! prints a list of figures as JSON.
+
+use std::error::Error;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use legation_runners::workspace::{From, New, Note, Options, Place, Spaces, Start, Wanted};
+use serde_json::{Map, Value};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Figures = Map<String, Value>;
+
+/// How often each thing is done; the median counts.
+const ROUNDS: usize = 5;
+/// Workspaces that are made at once, and on how many files.
+const CROWD: (usize, usize) = (50, 10_000);
+/// Files in one folder.
+const PER_FOLDER: usize = 100;
+
+fn main() -> Result<()> {
+    // `cargo bench` adds a word of its own.
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    let files: usize = words.next().unwrap_or_default().parse()?;
+    let scratch = tempfile::tempdir_in(std::env::current_dir()?)?;
+    let found = measure(scratch.path(), files)?;
+    writeln!(std::io::stdout(), "{}", Value::from_iter(found))?;
+    Ok(())
+}
+
+fn measure(scratch: &Path, files: usize) -> Result<Vec<Figures>> {
+    let project = scratch.join("project");
+    fill(&project, files)?;
+    let mut found = Vec::new();
+    let ways =
+        [("overlay", Wanted::Overlay), ("pool", Wanted::Pool), ("worktree", Wanted::Worktree)];
+    for (name, wanted) in ways {
+        let bare = bare(scratch, &project)?;
+        let plain = bare.get("status_ms").and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let state = scratch.join(name);
+        let options = Options { mechanism: wanted, ..Options::default() };
+        let spaces = Spaces::open_with(&project, &state, options)?;
+        if spaces.mechanism().obstacle.is_some() {
+            continue;
+        }
+        let ours = one_by_one(&spaces, &project, plain)?;
+        found.push(labelled(("legation", name, files), ours));
+        found.push(labelled(("git worktree", name, files), bare));
+        drop(spaces);
+        fs::remove_dir_all(&state)?;
+    }
+    if files == CROWD.1 {
+        found.push(labelled(("legation", "crowd", files), crowd(scratch, &project)?));
+    }
+    Ok(found)
+}
+
+fn labelled((peer, mode, n): (&str, &str, usize), figures: Figures) -> Figures {
+    let mut all = Figures::new();
+    all.extend([("peer".into(), peer.into()), ("mode".into(), mode.into())]);
+    all.insert("n".into(), n.into());
+    all.extend(figures);
+    all
+}
+
+/// Makes a repository with one commit of many small files.
+fn fill(project: &Path, files: usize) -> Result<()> {
+    fs::create_dir_all(project)?;
+    git(project, &["init", "-q", "-b", "main", "."])?;
+    let mut child = Command::new("git")
+        .current_dir(project)
+        .args(["fast-import", "--quiet"])
+        .stdin(Stdio::piped())
+        .spawn()?;
+    let mut text = String::from("commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 1\nx\n");
+    for number in 0..files {
+        let content = format!("file {number}\n{}", "line\n".repeat(number % 50));
+        let folder = number / PER_FOLDER;
+        text.push_str(&format!("M 644 inline f{folder}/{number}.txt\ndata {}\n", content.len()));
+        text.push_str(&content);
+    }
+    child.stdin.take().ok_or("no input")?.write_all(text.as_bytes())?;
+    if !child.wait()?.success() {
+        return Err("git fast-import failed".into());
+    }
+    git(project, &["reset", "-q", "--hard"])
+}
+
+fn git(folder: &Path, args: &[&str]) -> Result<()> {
+    let mut command = Command::new("git");
+    command.current_dir(folder).args(["-c", "user.name=A", "-c", "user.email=a@b"]).args(args);
+    let done = command.stdout(Stdio::null()).status()?;
+    if done.success() { Ok(()) } else { Err(format!("git {args:?} failed").into()) }
+}
+
+fn ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The same with git alone.
+fn bare(scratch: &Path, project: &Path) -> Result<Figures> {
+    let tree = scratch.join("tree");
+    let path = tree.to_string_lossy().into_owned();
+    let start = Instant::now();
+    git(project, &["worktree", "add", "-q", "--detach", &path])?;
+    let create = ms(start);
+    let start = Instant::now();
+    git(&tree, &["status", "--porcelain"])?;
+    let status = ms(start);
+    let start = Instant::now();
+    git(project, &["worktree", "remove", "--force", &path])?;
+    let remove = ms(start);
+    let mut figures = Figures::new();
+    figures.extend([("create_ms".into(), create.into()), ("status_ms".into(), status.into())]);
+    figures.insert("remove_ms".into(), remove.into());
+    Ok(figures)
+}
+
+fn begin(spaces: &Spaces, delegation: &str) -> Result<String> {
+    let (tree, delegation) = ("del-1".to_owned(), delegation.to_owned());
+    Ok(spaces.begin(&Start { tree, delegation, from: From::User, include_dirty: false })?)
+}
+
+fn create(spaces: &Spaces, delegation: &str, attempt: &str) -> Result<(Place, f64)> {
+    let (tree, delegation) = ("del-1".to_owned(), delegation.to_owned());
+    let (subtask, attempt) = ("one".to_owned(), attempt.to_owned());
+    let new = New { tree, delegation, subtask, attempt, with: Vec::new() };
+    let start = Instant::now();
+    let place = spaces.create(&new)?;
+    Ok((place, ms(start)))
+}
+
+/// Works a little, looks, keeps and removes; how long looking and removing took.
+fn end(spaces: &Spaces, place: &Place) -> Result<(f64, f64)> {
+    fs::write(place.root.join("f0/0.txt"), "changed\n")?;
+    fs::write(place.root.join("new.txt"), "new\n")?;
+    let start = Instant::now();
+    spaces.look(place)?;
+    let look = ms(start);
+    spaces.keep(place, &Note::default())?;
+    let start = Instant::now();
+    spaces.remove(place)?;
+    Ok((look, ms(start)))
+}
+
+fn one_by_one(spaces: &Spaces, project: &Path, plain_status_ms: f64) -> Result<Figures> {
+    begin(spaces, "del-1")?;
+    let (place, first) = create(spaces, "del-1", "exec-first")?;
+    let (_, mut removes) = (end(spaces, &place)?, Vec::new());
+    let (mut creates, mut looks, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let (place, took) = create(spaces, "del-1", &format!("exec-{round}"))?;
+        creates.push(took);
+        let start = Instant::now();
+        git(&place.root, &["status", "--porcelain"])?;
+        statuses.push(ms(start));
+        let (look, remove) = end(spaces, &place)?;
+        looks.push(look);
+        removes.push(remove);
+    }
+    fs::write(project.join("moved.txt"), "x\n")?;
+    git(project, &["add", "-A"])?;
+    git(project, &["commit", "-q", "-m", "moved"])?;
+    begin(spaces, "del-2")?;
+    let (place, moved) = create(spaces, "del-2", "exec-moved")?;
+    end(spaces, &place)?;
+    git(project, &["reset", "-q", "--hard", "HEAD~1"])?;
+    let status = median(statuses);
+    let mut figures = Figures::new();
+    figures.extend([("first_create_ms".into(), first.into()), ("status_ms".into(), status.into())]);
+    figures.insert("create_ms".into(), median(creates).into());
+    figures.insert("moved_create_ms".into(), moved.into());
+    figures.insert("status_ratio".into(), (status / plain_status_ms).into());
+    figures.insert("look_ms".into(), median(looks).into());
+    figures.insert("remove_ms".into(), median(removes).into());
+    Ok(figures)
+}
+
+/// Many at once, the first checkout included.
+fn crowd(scratch: &Path, project: &Path) -> Result<Figures> {
+    let state = scratch.join("crowd");
+    let options = Options { mechanism: Wanted::Overlay, ..Options::default() };
+    let spaces = Spaces::open_with(project, &state, options)?;
+    let base = begin(&spaces, "del-1")?;
+    let start = Instant::now();
+    let made: Vec<Option<Place>> = std::thread::scope(|scope| {
+        let spaces = &spaces;
+        let one = |number| {
+            let made = create(spaces, "del-1", &format!("exec-{number}"));
+            made.ok().map(|(place, _)| place)
+        };
+        let threads: Vec<_> = (0..CROWD.0).map(|number| scope.spawn(move || one(number))).collect();
+        threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
+    });
+    let wall = ms(start) / 1000.0;
+    let failed = made.iter().filter(|place| place.is_none()).count();
+    let wrong = |place: &&Place| {
+        let head =
+            Command::new("git").current_dir(&place.root).args(["rev-parse", "HEAD"]).output();
+        !head.is_ok_and(|head| String::from_utf8_lossy(&head.stdout).trim() == base)
+    };
+    let wrong = made.iter().flatten().filter(wrong).count();
+    for place in made.iter().flatten() {
+        spaces.keep(place, &Note::default())?;
+        spaces.remove(place)?;
+    }
+    let mut figures = Figures::new();
+    figures.extend([("wall_s".into(), wall.into()), ("failed".into(), (failed as f64).into())]);
+    figures.insert("wrong_base".into(), (wrong as f64).into());
+    Ok(figures)
+}

@@ -1,0 +1,114 @@
+//! The user's files as they are, committed or not: as a base, and to apply to.
+//!
+//! Work that began on uncommitted files comes back as uncommitted changes over the
+//! same files. The user's index and branch stay where they are.
+
+use std::fs;
+use std::path::Path;
+
+use super::super::folders::{Begun, Brought};
+use super::super::{Applied, Error, index};
+use super::Repository;
+use super::apply::{check, conflicts, names, refused};
+use super::merge::Trial;
+
+impl Repository {
+    /// A commit of the user's files as they are, made without touching the user's index.
+    ///
+    /// Afterwards `copy` is an index of exactly these files.
+    pub(super) fn snapshot(
+        &self,
+        top: &Path,
+        head: Option<&str>,
+        copy: &Path,
+    ) -> Result<String, Error> {
+        // A copy knows which files are unchanged; without one git reads them all.
+        let copied = index::copy(&self.user.git_dir.join("index"), copy);
+        let call = |name| self.on_checkout(name, top).env("GIT_INDEX_FILE", copy);
+        if copied.is_err()
+            && let Some(head) = head
+        {
+            call("read-tree").arg(head).run()?;
+        }
+        // A nested repository without a commit cannot be added; the rest is. What is ours
+        // is no work of the user's.
+        let wanted = ["-A", "--ignore-errors", "--", ".", ":(exclude,glob)**/.legation/**"];
+        let added = call("add").args(wanted).ask()?;
+        if added.code > 1 {
+            return Err(super::super::git::complaint("add", &added));
+        }
+        let tree = call("write-tree").line()?;
+        let parents: Vec<&str> = head.into_iter().collect();
+        self.commit(&tree, &parents, "Uncommitted work of the user\n")
+    }
+
+    /// Applies a result that began on uncommitted files.
+    pub(super) fn apply_over_dirty(
+        &self,
+        top: &Path,
+        begun: &Begun,
+        tip: &str,
+    ) -> Result<Applied, Error> {
+        let brought = self.folders.brought(&begun.delegation)?;
+        let from = match brought.filter(|brought| !brought.taken_back) {
+            // What was applied before is where the rest starts.
+            Some(brought) => brought.tip,
+            None => begun.base.clone(),
+        };
+        let theirs = self.graft(tip, &from)?;
+        let step = self.step(top, &from, &theirs)?;
+        let Some((before, after, files)) = step else {
+            return Ok(Applied { files: Vec::new(), commit: self.user_head()? });
+        };
+        let name = format!("refs/legation/{}/applied/{}", begun.tree, begun.delegation);
+        self.move_names(&format!("update {name} {after}\n"))?;
+        let (tip, files_only, taken_back) = (tip.to_owned(), true, false);
+        let brought = Brought { tip, before, after, files_only, taken_back };
+        self.folders.write_brought(&begun.delegation, &brought)?;
+        Ok(Applied { files, commit: self.user_head()? })
+    }
+
+    /// Changes the user's files by what lies between two commits, the second a child of
+    /// the first. Answers with commits of what was there and what is, and the files.
+    pub(super) fn step(
+        &self,
+        top: &Path,
+        from: &str,
+        to: &str,
+    ) -> Result<Option<(String, String, Vec<String>)>, Error> {
+        let head = self.user_head()?;
+        let index =
+            self.folders.state.join(format!("apply-{}.index", super::super::record::fresh()));
+        let before = self.snapshot(top, head.as_deref(), &index)?;
+        let changed = self.change((top, &index), &before, (from, to));
+        // It may not have come to that; and nobody else knows of this file.
+        drop(fs::remove_file(&index));
+        changed
+    }
+
+    fn change(
+        &self,
+        (top, index): (&Path, &Path),
+        before: &str,
+        (from, to): (&str, &str),
+    ) -> Result<Option<(String, String, Vec<String>)>, Error> {
+        let ours = self.graft(before, from)?;
+        let tree = match self.trial(&ours, to)? {
+            Trial::Fits { tree } => tree,
+            Trial::Conflict { files } => return Err(conflicts(files)),
+        };
+        let files = self.touched(Some(before), &tree)?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        check(top, &files, &[])?;
+        let after = self.commit(&tree, &[before], "What was brought to the user\n")?;
+        let call = self.on_checkout("read-tree", top).env("GIT_INDEX_FILE", index);
+        let said = call.args(["-m", "-u", before, &after]).ask()?;
+        if said.code != 0 {
+            let hint = "nothing was changed; wait until nothing else changes files, then try again";
+            return Err(refused("your files changed meanwhile", Vec::new(), hint));
+        }
+        Ok(Some((before.to_owned(), after, names(files))))
+    }
+}

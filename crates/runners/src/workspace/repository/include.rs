@@ -1,0 +1,83 @@
+//! Ignored files that every workspace gets a copy of: `.worktreeinclude`.
+//!
+//! The file has the syntax of `.gitignore`. What it names is copied only if git
+//! ignores it, so that nothing comes twice; and it counts as the attempt's doing only
+//! once the attempt has changed it.
+
+use std::collections::HashMap;
+use std::fs;
+
+use super::super::changes::Changes;
+use super::super::folders::Made;
+use super::super::index::Entry;
+use super::super::walk::below;
+use super::super::{Error, Place, plain, record};
+use super::Repository;
+
+/// The user's list.
+const LIST: &str = ".worktreeinclude";
+/// Files that are copied at most.
+const MAX_FILES: usize = 10_000;
+
+impl Repository {
+    /// Copies the ignored files that the user wants in every workspace.
+    pub(super) fn include(&self, place: &Place) -> Result<(), Error> {
+        let Some(top) = self.user.top.as_ref().filter(|top| top.join(LIST).is_file()) else {
+            return Ok(());
+        };
+        let call = self.on_checkout("ls-files", top).args(["-z", "--others", "--ignored"]);
+        let listed = call.arg(format!("--exclude-from={LIST}")).run()?;
+        if listed.is_empty() {
+            return Ok(());
+        }
+        // Of what the list names, what git ignores.
+        let call = self.on_checkout("check-ignore", top).args(["-z", "--stdin"]).input(listed);
+        let ignored = call.ask()?;
+        if ignored.code > 1 {
+            return Err(super::super::git::complaint("check-ignore", &ignored));
+        }
+        let paths = ignored.out.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        let ours = |path: &&[u8]| {
+            let mut parts = path.split(|byte| *byte == b'/');
+            !parts.any(|part| part == b".legation" || part == b".git")
+        };
+        let mut included = Vec::new();
+        for path in paths.filter(ours).take(MAX_FILES) {
+            let (from, to) = (below(top, path), below(&place.root, path));
+            plain::put(&from, &to)?;
+            let found = fs::symlink_metadata(&to).map_err(Error::files("reading", &to))?;
+            included.push((path.to_vec(), Entry::of(&found)));
+        }
+        self.note_included(place, included)
+    }
+
+    /// Notes files that are no work of the attempt, beside those that are known.
+    pub(super) fn note_included(
+        &self,
+        place: &Place,
+        files: Vec<(Vec<u8>, Entry)>,
+    ) -> Result<(), Error> {
+        let path = self.folders.own(&place.attempt).join("included.json");
+        let mut all: Vec<(Vec<u8>, Entry)> = record::read(&path)?.unwrap_or_default();
+        all.extend(files);
+        record::write(&path, &all)
+    }
+
+    /// Leaves out the copies that are still as they were made.
+    pub(super) fn without_included(
+        &self,
+        made: &Made,
+        mut changes: Changes,
+    ) -> Result<Changes, Error> {
+        let path = self.folders.own(&made.place.attempt).join("included.json");
+        let included: Option<Vec<(Vec<u8>, Entry)>> = record::read(&path)?;
+        let Some(included) = included else { return Ok(changes) };
+        let included: HashMap<Vec<u8>, Entry> = included.into_iter().collect();
+        changes.added.retain(|path| {
+            let now = fs::symlink_metadata(below(&made.place.root, path));
+            let same = |entry: &Entry| now.is_ok_and(|now| Entry::of(&now) == *entry);
+            !included.get(path).is_some_and(same)
+        });
+        Ok(changes)
+    }
+}

@@ -1,0 +1,56 @@
+//! Taking back what was applied: by one more commit, never by going back.
+
+use super::super::folders::Brought;
+use super::super::{Applied, Error};
+use super::Repository;
+use super::apply::{Way, refused};
+use super::merge::Trial;
+
+impl Repository {
+    /// Undoes what applying the delegation's result changed.
+    pub(super) fn take_from_checkout(&self, delegation: &str) -> Result<Applied, Error> {
+        self.folders.begun(delegation)?;
+        let brought = self.folders.brought(delegation)?.filter(|brought| !brought.taken_back);
+        let (Some(brought), Some(top)) = (brought, &self.user.top) else {
+            let reason = format!("nothing of {delegation} was applied here");
+            return Err(refused(&reason, Vec::new(), "there is nothing to take back"));
+        };
+        let modified = self.modified(top)?;
+        let back = self.graft(&brought.before, &brought.after)?;
+        let applied = if brought.files_only {
+            let changed = self.step(top, &brought.after, &back)?;
+            let files = changed.map(|(_, _, files)| files).unwrap_or_default();
+            Applied { files, commit: self.user_head()? }
+        } else {
+            let way = self.way_back(delegation, &brought, &back)?;
+            self.advance(top, (self.user_head()?.as_deref(), &modified), &way)?
+        };
+        self.folders.write_brought(delegation, &Brought { taken_back: true, ..brought })?;
+        Ok(applied)
+    }
+
+    fn way_back(&self, delegation: &str, brought: &Brought, back: &str) -> Result<Way, Error> {
+        let Some(head) = self.user_head()? else { return Ok(Way::Nothing) };
+        if !self.is_ancestor(&brought.after, &head)? {
+            let reason = format!("the result of {delegation} is not on the branch you are on");
+            let hint = "switch to the branch that it was applied to, then try again";
+            return Err(refused(&reason, Vec::new(), hint));
+        }
+        let tree = match self.trial(&head, back)? {
+            Trial::Fits { tree } => tree,
+            Trial::Conflict { files } => {
+                let reason = "what came later builds on what would be taken back";
+                let hint = "nothing was changed; undo it by hand with git revert";
+                return Err(refused(reason, files, hint));
+            }
+        };
+        if tree == self.tree_of(&head)? {
+            return Ok(Way::Nothing);
+        }
+        let message = format!(
+            "Revert the result of {delegation}\n\nThis takes back what {} brought.\n",
+            brought.after
+        );
+        Ok(Way::Forward { to: self.commit(&tree, &[&head], &message)? })
+    }
+}

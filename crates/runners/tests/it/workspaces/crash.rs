@@ -1,0 +1,229 @@
+//! A process that is killed at any moment loses no work and leaves nothing behind.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use legation_runners::workspace::{Merge, Spaces, Wanted};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::project::{Project, begin, create, in_way, note, wanted, write};
+
+/// The project of the child, its way of making workspaces, and the name of its first attempt.
+const WORK_IN: &str = "RUNNERS_TEST_WORK_IN";
+/// How often a process is killed; more on demand.
+const CYCLES: &str = "RUNNERS_TEST_CYCLES";
+const USUAL_CYCLES: u64 = 7;
+/// Attempts of a child that nobody kills.
+const ATTEMPTS: usize = 20;
+/// Steps of an attempt that a child tells of.
+const STEPS: u64 = 4;
+/// How long after a step it may still live.
+const MOST_MICROS: u64 = 30_000;
+
+/// Works as an engine does, and says what it has done.
+fn work(spaces: &Spaces, first: &str, attempts: usize) {
+    let say = |step: &str, attempt: &str| {
+        std::io::stdout().write_all(format!("\n{step} {attempt}\n").as_bytes()).unwrap();
+    };
+    begin(spaces, "del-1");
+    for number in 0..attempts {
+        let attempt = format!("{first}-{number}");
+        let place = spaces.create(&wanted("del-1", &attempt)).unwrap();
+        write(&place.root, &format!("made/{attempt}.txt"), "precious\n");
+        say("worked", &attempt);
+        let kept = spaces.keep(&place, &note()).unwrap().unwrap();
+        say("kept", &attempt);
+        spaces.merge("del-1", &kept).unwrap();
+        say("merged", &attempt);
+        spaces.remove(&place).unwrap();
+        say("removed", &attempt);
+    }
+}
+
+/// The child of the tests below. On its own it works a little and is never killed.
+#[test]
+fn a_process_works_and_says_what_it_has_done() {
+    let project = Project::new();
+    match std::env::var(WORK_IN) {
+        Ok(order) => {
+            let [dir, state, way, first] =
+                order.split('\n').collect::<Vec<_>>().try_into().unwrap();
+            let options = legation_runners::workspace::Options {
+                mechanism: way_of(way),
+                ..Default::default()
+            };
+            let spaces = Spaces::open_with(dir.as_ref(), state.as_ref(), options).unwrap();
+            work(&spaces, first, ATTEMPTS);
+        }
+        Err(_) => work(&project.open(), "exec", 2),
+    }
+}
+
+const WAYS: [(&str, Wanted); 3] =
+    [("worktree", Wanted::Worktree), ("pool", Wanted::Pool), ("overlay", Wanted::Overlay)];
+
+fn way_of(name: &str) -> Wanted {
+    WAYS.into_iter().find(|(known, _)| *known == name).unwrap().1
+}
+
+/// Starts the child and kills it some time after so many steps. Whose work it had done.
+fn worked_until_killed(project: &Project, way: &str, cycle: u64) -> BTreeSet<String> {
+    let mut random = cycle.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040);
+    random ^= random >> 29;
+    let steps = random % (STEPS * 3);
+    let wait = Duration::from_micros((random >> 8) % MOST_MICROS);
+    let (dir, state) = (project.dir(), project.state());
+    let order = format!("{}\n{}\n{way}\nexec-{cycle}", dir.display(), state.display());
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "workspaces::crash::a_process_works_and_says_what_it_has_done"])
+        .arg("--nocapture")
+        .env(WORK_IN, order)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut done = BTreeSet::new();
+    let mut hear = |line: &str| {
+        let worked = line.strip_prefix("worked ");
+        done.extend(worked.map(str::to_owned));
+        worked.is_some() || line.starts_with("kept ") || line.starts_with("merged ")
+    };
+    let mut heard = 0;
+    while heard < steps {
+        heard += u64::from(hear(&lines.next().unwrap().unwrap()));
+    }
+    let start = Instant::now();
+    while start.elapsed() < wait {
+        std::thread::yield_now();
+    }
+    let pid = Pid::from_child(&child);
+    kill_process_group(pid, Signal::KILL).unwrap();
+    child.wait().unwrap();
+    for line in lines {
+        hear(&line.unwrap());
+    }
+    done
+}
+
+/// Does for every workspace that is left what an engine does after a crash.
+fn take_up(spaces: &Spaces) {
+    begin(spaces, "del-1");
+    for attempt in spaces.list().unwrap() {
+        let place = spaces.find(&attempt).unwrap().expect("what was never handed out is gone");
+        if let Some(kept) = spaces.keep_once(&place, &note()).unwrap() {
+            let merged = spaces.merge("del-1", &kept).unwrap();
+            assert!(matches!(merged, Merge::Clean { .. } | Merge::Nothing), "{merged:?}");
+        }
+        spaces.remove(&place).unwrap();
+    }
+}
+
+/// What is left on the disk that is not meant to be.
+fn left(project: &Project) -> Vec<String> {
+    let mut left = Vec::new();
+    for folder in ["workspaces", "layers", "repos", "trash", "leases", "pins", "pool", "setups"] {
+        for entry in fs::read_dir(project.state().join(folder)).into_iter().flatten() {
+            let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+            let is_meant = ["pins", "pool"].contains(&folder) && !name.ends_with(".new");
+            left.extend((!is_meant).then(|| format!("{folder}/{name}")));
+        }
+    }
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let state = project.state().to_string_lossy().into_owned();
+    left.extend(mounts.lines().filter(|line| line.contains(&state)).map(str::to_owned));
+    left
+}
+
+#[test]
+fn a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing() {
+    let cycles = std::env::var(CYCLES).ok().and_then(|text| text.parse().ok());
+    let cycles: u64 = cycles.unwrap_or(USUAL_CYCLES);
+    for (number, (way, wanted)) in (0..).zip(WAYS) {
+        in_way(wanted, || {
+            let project = Project::new();
+            let before = project.untouchable();
+            // What overlays lie over is there from the start, and stays.
+            take_up_one(&project);
+            let mut precious = BTreeSet::new();
+            for cycle in 0..cycles {
+                precious.extend(worked_until_killed(&project, way, cycle * 3 + number));
+                let spaces = project.open();
+                take_up(&spaces);
+                drop(spaces);
+                assert_eq!(left(&project), Vec::<String>::new(), "after cycle {cycle}");
+                let made = "ls-tree -r --name-only legation/del-1/result made";
+                let made = project.git(made);
+                let made: BTreeSet<&str> = made.lines().collect();
+                let lost =
+                    |attempt: &&String| !made.contains(format!("made/{attempt}.txt").as_str());
+                let lost: Vec<_> = precious.iter().filter(lost).collect();
+                assert!(lost.is_empty(), "lost in cycle {cycle}: {lost:?}");
+            }
+            assert_eq!(project.untouchable(), before);
+            project.git("fsck --strict --no-dangling");
+        });
+    }
+}
+
+/// One attempt from beginning to end.
+fn take_up_one(project: &Project) {
+    let spaces = project.open();
+    let place = create(&spaces, "exec-first");
+    write(&place.root, "made/exec-first.txt", "precious\n");
+    drop(place);
+    take_up(&spaces);
+}
+
+#[test]
+fn locks_of_ours_that_nobody_holds_are_cleared_and_others_are_not() {
+    let project = Project::new();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "work.txt", "x\n");
+    drop(spaces);
+    let old = std::time::SystemTime::now() - Duration::from_secs(3600);
+    let ours = [
+        project.state().join("repos/exec-1.git/staged.lock"),
+        project.state().join("hub.git/index.lock"),
+        project.dir().join(".git/refs/legation/del-1/exec-1.lock"),
+        project.dir().join(".git/refs/heads/legation/del-1/result.lock"),
+    ];
+    let others = [
+        project.dir().join(".git/index.lock"),
+        project.dir().join(".git/refs/heads/main.lock"),
+        // Somebody may be at it right now.
+        project.dir().join(".git/refs/legation/del-2/exec-2.lock"),
+    ];
+    for (number, lock) in ours.iter().chain(&others).enumerate() {
+        fs::create_dir_all(lock.parent().unwrap()).unwrap();
+        let file = fs::File::create(lock).unwrap();
+        file.set_modified(if number == 6 { std::time::SystemTime::now() } else { old }).unwrap();
+    }
+    let spaces = project.open();
+    assert!(ours.iter().all(|lock| !lock.exists()));
+    assert!(others.iter().all(|lock| lock.exists()));
+    let kept = spaces.keep(&place, &note()).unwrap().unwrap();
+    assert!(matches!(spaces.merge("del-1", &kept).unwrap(), Merge::Clean { .. }));
+}
+
+#[test]
+fn nothing_is_cleared_while_somebody_works() {
+    let project = Project::new();
+    let spaces = project.open();
+    create(&spaces, "exec-1");
+    let half_made = project.state().join("workspaces/exec-2");
+    fs::create_dir_all(&half_made).unwrap();
+    let lock = fs::File::open(project.state().join("lock")).unwrap();
+    lock.lock_shared().unwrap();
+    project.open();
+    assert!(half_made.exists());
+    drop(lock);
+    project.open();
+    assert!(!half_made.exists());
+}

@@ -1,0 +1,160 @@
+//! What a new workspace has beside its files: copies, shared folders, ports, set-ups.
+
+use std::collections::HashSet;
+use std::fs;
+use std::net::TcpListener;
+
+use legation_runners::workspace::{Options, Place, Wanted};
+
+use super::project::{
+    Project, begin, create, files, git, in_every_way, in_way, keep, note, read, wanted, write,
+};
+
+fn variable(place: &Place, name: &str) -> String {
+    place.env.iter().find(|(key, _)| key == name).unwrap().1.clone()
+}
+
+#[test]
+fn ignored_files_that_are_listed_are_copied_and_are_nobodys_work() {
+    in_every_way(|| {
+        let project = Project::new();
+        project.write(".gitignore", "*.log\n.env*\nsecrets/\n.legation/\n");
+        project.write(
+            ".worktreeinclude",
+            "# what tests need\n.env*\n!.env.old\nsecrets/key\nREADME.md\n",
+        );
+        project.commit("lists");
+        project.write(".env", "TOKEN=1\n");
+        project.write(".env.old", "TOKEN=0\n");
+        project.write("src/.env.local", "TOKEN=2\n");
+        project.write("secrets/key", "k\n");
+        project.write("secrets/other", "o\n");
+        project.write("debug.log", "noise\n");
+        project.write("untracked.txt", "not ignored\n");
+        project.write(".legation/.env", "ours\n");
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        let there = [".env", "src/.env.local", "secrets/key"];
+        let missing = [".env.old", "secrets/other", "debug.log", "untracked.txt", ".legation"];
+        assert!(there.iter().all(|name| place.root.join(name).exists()));
+        assert!(missing.iter().all(|name| !place.root.join(name).exists()));
+        assert_eq!(files(&spaces, &place), Vec::<String>::new());
+        assert_eq!(git(&place.root, "status --porcelain"), "");
+        write(&place.root, ".env", "TOKEN=3\n");
+        assert_eq!(files(&spaces, &place), [".env"]);
+        write(&place.root, "work.txt", "x\n");
+        let kept = keep(&spaces, &place);
+        let kept = project.git(&format!("diff --name-only {} {}", kept.base, kept.commit));
+        assert_eq!(kept, "work.txt");
+        assert_eq!(project.read(".env"), "TOKEN=1\n");
+    });
+}
+
+#[test]
+fn a_shared_folder_is_seen_by_all_and_changed_by_none() {
+    for way in [Wanted::Worktree, Wanted::Pool, Wanted::Overlay] {
+        in_way(Wanted::Overlay, || {
+            let project = Project::new();
+            project.write("build/deep/cache.txt", "warm\n");
+            let share = vec!["build".into(), "../outside".into(), "absent".into(), "src".into()];
+            let options = || Options { share: share.clone(), mechanism: way, ..Options::default() };
+            let spaces = project.open_exactly(options());
+            let (one, two) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
+            assert_eq!(read(&one.root, "build/deep/cache.txt"), "warm\n");
+            write(&one.root, "build/deep/cache.txt", "mine\n");
+            write(&one.root, "build/new.txt", "mine\n");
+            assert_eq!(read(&two.root, "build/deep/cache.txt"), "warm\n");
+            assert_eq!(project.read("build/deep/cache.txt"), "warm\n");
+            assert_eq!(files(&spaces, &one), Vec::<String>::new(), "{way:?}");
+            assert_eq!(git(&one.root, "status --porcelain"), "");
+            for place in [&one, &two] {
+                spaces.keep(place, &note()).unwrap();
+                spaces.remove(place).unwrap();
+                assert!(!place.root.exists());
+            }
+            drop(spaces);
+            assert_eq!(project.read("build/deep/cache.txt"), "warm\n", "{way:?}");
+            assert_eq!(fs::read_dir(project.state().join("trash")).unwrap().count(), 0);
+            let spaces = project.open_exactly(options());
+            assert_eq!(read(&create(&spaces, "exec-3").root, "build/deep/cache.txt"), "warm\n");
+        });
+    }
+}
+
+#[test]
+fn ports_and_names_belong_to_one_workspace_and_are_given_back() {
+    let project = Project::new();
+    let spaces = project.open();
+    let places = [0, 1, 2, 3].map(|number| create(&spaces, &format!("exec-A.{number}")));
+    let ports: HashSet<String> =
+        places.iter().map(|place| variable(place, "LEGATION_PORT_BASE")).collect();
+    assert_eq!(ports.len(), 4);
+    assert_eq!(variable(&places[0], "COMPOSE_PROJECT_NAME"), "legation-exec-a-0");
+    assert_eq!(spaces.find("exec-A.0").unwrap().unwrap().env, places[0].env);
+    let leases = || fs::read_dir(project.state().join("leases")).unwrap().count();
+    assert_eq!(leases(), 4);
+    for place in &places {
+        spaces.keep(place, &note()).unwrap();
+        spaces.remove(place).unwrap();
+    }
+    assert_eq!(leases(), 0);
+    let first = variable(&places[0], "LEGATION_PORT_BASE");
+    assert_eq!(variable(&create(&spaces, "exec-5"), "LEGATION_PORT_BASE"), first);
+}
+
+#[test]
+fn a_port_that_somebody_listens_on_is_not_given_away() {
+    let project = Project::new();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    let base: u16 = variable(&place, "LEGATION_PORT_BASE").parse().unwrap();
+    spaces.keep(&place, &note()).unwrap();
+    spaces.remove(&place).unwrap();
+    let _somebody = TcpListener::bind(("127.0.0.1", base + 7)).unwrap();
+    let next: u16 = variable(&create(&spaces, "exec-2"), "LEGATION_PORT_BASE").parse().unwrap();
+    assert!(next > base + 9 || next < base, "{next} is not far from {base}");
+}
+
+#[test]
+fn a_lease_of_a_workspace_that_is_gone_is_taken_over() {
+    let project = Project::new();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    let port = variable(&place, "LEGATION_PORT_BASE");
+    spaces.keep(&place, &note()).unwrap();
+    spaces.remove(&place).unwrap();
+    fs::write(project.state().join("leases").join(&port), "exec-long-gone").unwrap();
+    create(&spaces, "exec-2");
+    assert_eq!(variable(&create(&spaces, "exec-3"), "LEGATION_PORT_BASE"), port);
+}
+
+#[test]
+fn what_a_set_up_made_is_put_into_the_next_workspace_with_the_same_files() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let commands = ["make deps".to_owned()];
+        let first = create(&spaces, "exec-1");
+        assert!(!spaces.recall(&first, &commands).unwrap());
+        write(&first.root, "build/dep.bin", "made\n");
+        write(&first.root, "generated.txt", "made\n");
+        spaces.remember(&first, &commands).unwrap();
+        assert_eq!(files(&spaces, &first), Vec::<String>::new(), "it is no work");
+        assert_eq!(spaces.keep(&first, &note()).unwrap(), None);
+        let second = create(&spaces, "exec-2");
+        assert!(!spaces.recall(&second, &["other".to_owned()]).unwrap());
+        assert!(spaces.recall(&second, &commands).unwrap());
+        assert_eq!(
+            read(&second.root, "build/dep.bin") + &read(&second.root, "generated.txt"),
+            "made\nmade\n"
+        );
+        assert_eq!(files(&spaces, &second), Vec::<String>::new());
+        write(&second.root, "generated.txt", "changed\n");
+        assert_eq!(files(&spaces, &second), ["generated.txt"]);
+        project.write("README.md", "other files\n");
+        project.commit("moved");
+        begin(&spaces, "del-2");
+        let third = spaces.create(&wanted("del-2", "exec-3")).unwrap();
+        assert!(!spaces.recall(&third, &commands).unwrap());
+    });
+}

@@ -1,0 +1,191 @@
+//! What was applied, taken back by a commit that undoes it; and work on uncommitted files.
+
+use legation_runners::workspace::{Error, From, How, Spaces};
+
+use super::project::{Project, create, in_every_way, keep, merge, note, start, wanted, write};
+
+/// A project with a result: `README.md` changed, `new.txt` made, `src/a.txt` deleted.
+fn with_result(project: &Project) -> Spaces {
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "README.md", "theirs\n");
+    write(&place.root, "new.txt", "new\n");
+    std::fs::remove_file(place.root.join("src/a.txt")).unwrap();
+    merge(&spaces, &keep(&spaces, &place));
+    spaces.remove(&place).unwrap();
+    spaces
+}
+
+fn reason(result: Result<impl std::fmt::Debug, Error>) -> String {
+    let error = result.unwrap_err();
+    let Error::Refused { reason, files, .. } = error else { panic!("{error}") };
+    format!("{reason} {files:?}")
+}
+
+#[test]
+fn what_was_applied_is_undone_by_a_commit_and_what_came_later_stays() {
+    for how in [How::Auto, How::FastForward, How::Merge, How::Squash] {
+        let project = Project::new();
+        let spaces = with_result(&project);
+        assert_eq!(
+            reason(spaces.revert("del-1")),
+            "nothing of del-1 was applied here []",
+            "{how:?}"
+        );
+        spaces.apply("del-1", how).unwrap();
+        assert_eq!(project.read("README.md"), "theirs\n");
+        project.write("mine.txt", "built on it\n");
+        project.commit("mine");
+        let before = project.git("rev-parse HEAD");
+        let taken = spaces.revert("del-1").unwrap();
+        assert_eq!(taken.files, ["README.md", "new.txt", "src/a.txt"], "{how:?}");
+        assert_eq!(project.git("rev-parse HEAD~1"), before, "one more commit, {how:?}");
+        assert_eq!(project.read("README.md") + &project.read("mine.txt"), "hello\nbuilt on it\n");
+        assert!(!project.dir().join("new.txt").exists());
+        assert_eq!(project.git("status --porcelain"), "");
+        assert_eq!(reason(spaces.revert("del-1")), "nothing of del-1 was applied here []");
+        // And it may be applied again.
+        spaces.apply("del-1", how).unwrap();
+        assert_eq!(project.read("README.md"), "theirs\n", "{how:?}");
+        assert_eq!(project.git("status --porcelain"), "");
+    }
+}
+
+#[test]
+fn what_later_work_builds_on_is_not_taken_away_from_under_it() {
+    let project = Project::new();
+    let spaces = with_result(&project);
+    spaces.apply("del-1", How::Auto).unwrap();
+    project.write("README.md", "theirs, and mine\n");
+    project.commit("mine");
+    let before = project.git("rev-parse HEAD");
+    let refused = reason(spaces.revert("del-1"));
+    assert_eq!(refused, "what came later builds on what would be taken back [\"README.md\"]");
+    assert_eq!(project.git("rev-parse HEAD"), before);
+    assert_eq!(project.git("status --porcelain"), "");
+    project.git("checkout -q -b elsewhere HEAD~2");
+    assert_eq!(
+        reason(spaces.revert("del-1")),
+        "the result of del-1 is not on the branch you are on []"
+    );
+}
+
+#[test]
+fn taking_back_refuses_what_it_could_damage() {
+    let project = Project::new();
+    let spaces = with_result(&project);
+    spaces.apply("del-1", How::Auto).unwrap();
+    project.write("README.md", "not committed\n");
+    assert_eq!(
+        reason(spaces.revert("del-1")),
+        "your uncommitted changes would be overwritten [\"README.md\"]"
+    );
+    project.git("add -A");
+    assert_eq!(reason(spaces.revert("del-1")), "there are changes in the index [\"README.md\"]");
+    assert_eq!(project.read("README.md"), "not committed\n");
+}
+
+#[test]
+fn the_first_files_of_an_empty_repository_can_be_taken_back() {
+    let project = Project::empty();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "one.txt", "1\n");
+    merge(&spaces, &keep(&spaces, &place));
+    spaces.apply("del-1", How::Auto).unwrap();
+    assert_eq!(spaces.revert("del-1").unwrap().files, ["one.txt"]);
+    assert!(!project.dir().join("one.txt").exists());
+}
+
+#[test]
+fn a_squashed_result_is_one_commit_without_the_childs_own() {
+    let project = Project::new();
+    let spaces = with_result(&project);
+    project.write("mine.txt", "x\n");
+    project.commit("mine");
+    let before = project.git("rev-parse HEAD");
+    let applied = spaces.apply("del-1", How::Squash).unwrap();
+    assert_eq!(project.git("rev-parse HEAD^"), before);
+    assert_eq!(project.git("log -1 --format=%s%n%P"), format!("The result of del-1\n{before}"));
+    assert_eq!(applied.commit, Some(project.git("rev-parse HEAD")));
+    assert_eq!(spaces.apply("del-1", How::Squash).unwrap().files, Vec::<String>::new());
+}
+
+#[test]
+fn a_plain_folder_gets_its_old_files_back() {
+    let project = Project::plain();
+    project.write("README.md", "hello\n");
+    project.write("src/a.txt", "one\n");
+    let spaces = with_result(&project);
+    spaces.apply("del-1", How::Auto).unwrap();
+    assert_eq!(project.read("new.txt"), "new\n");
+    project.write("mine.txt", "x\n");
+    assert_eq!(spaces.revert("del-1").unwrap().files, ["README.md", "new.txt", "src/a.txt"]);
+    assert_eq!(project.read("README.md") + &project.read("src/a.txt"), "hello\none\n");
+    assert!(!project.dir().join("new.txt").exists() && project.dir().join("mine.txt").exists());
+    assert_eq!(reason(spaces.revert("del-1")), "nothing of del-1 was applied here []");
+}
+
+/// A project with uncommitted files of every kind, and a workspace that has them.
+fn dirty(project: &Project) -> Spaces {
+    project.write("README.md", "hello\nnot committed\n");
+    project.write("draft.txt", "a draft\n");
+    project.write("debug.log", "ignored\n");
+    project.write(".legation/agents/x.md", "ours\n");
+    project.write("src/.legation/state", "ours\n");
+    let spaces = project.open();
+    let mut start = start("del-1", From::User);
+    start.include_dirty = true;
+    spaces.begin(&start).unwrap();
+    spaces
+}
+
+#[test]
+fn work_on_uncommitted_files_comes_back_over_the_same_files() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = dirty(&project);
+        let (head, index) = (project.git("rev-parse HEAD"), project.untouchable());
+        let place = spaces.create(&wanted("del-1", "exec-1")).unwrap();
+        assert!(!place.root.join(".legation").exists(), "what is ours is no work");
+        assert!(
+            !place.root.join("src/.legation").exists() && !place.root.join("debug.log").exists()
+        );
+        write(&place.root, "README.md", "HELLO\nnot committed\n");
+        write(&place.root, "draft.txt", "a better draft\n");
+        write(&place.root, "new.txt", "new\n");
+        merge(&spaces, &keep(&spaces, &place));
+        spaces.remove(&place).unwrap();
+        // Meanwhile the user went on elsewhere.
+        project.write("src/a.txt", "mine\n");
+        let applied = spaces.apply("del-1", How::Auto).unwrap();
+        assert_eq!(applied.files, ["README.md", "draft.txt", "new.txt"]);
+        assert_eq!(applied.commit, Some(head.clone()));
+        assert_eq!(project.read("README.md"), "HELLO\nnot committed\n");
+        assert_eq!(project.read("draft.txt") + &project.read("new.txt"), "a better draft\nnew\n");
+        assert_eq!(project.read("src/a.txt"), "mine\n");
+        assert_eq!(project.git("rev-parse HEAD"), head, "nothing is committed for the user");
+        assert_eq!(project.untouchable(), index);
+        assert_eq!(spaces.apply("del-1", How::Auto).unwrap().files, Vec::<String>::new());
+        assert_eq!(spaces.revert("del-1").unwrap().files, applied.files);
+        assert_eq!(project.read("README.md"), "hello\nnot committed\n");
+        assert_eq!(project.read("draft.txt") + &project.read("src/a.txt"), "a draft\nmine\n");
+        assert!(!project.dir().join("new.txt").exists());
+    });
+}
+
+#[test]
+fn uncommitted_files_that_changed_meanwhile_are_merged_or_refused() {
+    let project = Project::new();
+    let spaces = dirty(&project);
+    let place = spaces.create(&wanted("del-1", "exec-1")).unwrap();
+    write(&place.root, "draft.txt", "their draft\n");
+    assert!(spaces.keep(&place, &note()).unwrap().is_some());
+    merge(&spaces, &keep(&spaces, &place));
+    project.write("draft.txt", "my next draft\n");
+    assert_eq!(
+        reason(spaces.apply("del-1", How::Auto)),
+        "the result conflicts with your branch [\"draft.txt\"]"
+    );
+    assert_eq!(project.read("draft.txt"), "my next draft\n");
+}
