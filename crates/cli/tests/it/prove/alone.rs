@@ -100,9 +100,10 @@ fn what_is_frozen_or_thawed_is_as_the_state_says_after_a_crash() {
 
 #[test]
 fn in_a_cgroup_nothing_hides_at_all() {
-    let stage = Stage::new("[recovery]\nmaxRetries = 0\n[sandbox]\ncgroup = \"always\"\n");
+    let stage = Stage::fenced("[recovery]\nmaxRetries = 0\n", "cgroup = \"always\"");
     stage.agent("plain", "", "legation submit --status completed --summary ok");
     let (_, view) = stage.json(&["delegate", "--agent", "plain", "Say how you are held"]);
+    assert_eq!(view["status"], "completed", "{view}");
     let held = view["subtasks"][0]["receipt"]["supervisedBy"].clone();
     if held != "cgroup" {
         eprintln!("SKIPPED: no cgroup can be made here, so none can be tried; held by {held}");
