@@ -173,7 +173,17 @@ impl<'a> Watch<'a> {
             // It carries a key, or is recognised as the same call of the same attempt.
             (_, wish @ Wish::Delegate(_)) => Some(wish),
             // Whether it was done cannot be known; asking again could do it twice.
-            (_, Wish::Wait { .. } | Wish::Steer(_) | Wish::Submitted | Wish::Ping) => None,
+            (
+                _,
+                Wish::Wait { .. }
+                | Wish::Look { .. }
+                | Wish::List
+                | Wish::Agents
+                | Wish::Explain { .. }
+                | Wish::Steer(_)
+                | Wish::Submitted
+                | Wish::Ping,
+            ) => None,
         }
     }
 

@@ -21,7 +21,7 @@ use crate::keep::Ended;
 
 pub use ancestry::{Ancestry, ancestry, is_kept, owner_of, session_in};
 pub use find::{Found, find};
-pub use reap::{become_subreaper, reap};
+pub use reap::{Traces, become_subreaper, reap};
 pub use remote::Remote;
 pub use running::Running;
 pub use spawn::Keeper;

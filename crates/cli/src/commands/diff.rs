@@ -60,7 +60,8 @@ pub(super) fn failed(problem: &Error) -> CommandError {
         | Error::TooLarge { .. }
         | Error::Name { .. }
         | Error::NotKept { .. }
-        | Error::Record { .. } => Code::WorkspaceFailed,
+        | Error::Record { .. }
+        | Error::Unavailable { .. } => Code::WorkspaceFailed,
     };
     CommandError::failed(code, message).hint("nothing was changed")
 }

@@ -123,6 +123,7 @@ fn in_a_pipe_every_event_is_a_line_and_the_end_is_told() {
         tokens: Some(Tokens { input: 1000, output: 200, ..Tokens::default() }),
         cost_usd: Usd::from_dollars(0.02),
         files_changed: Vec::new(),
+        refused: Vec::new(),
         errors: Vec::new(),
     };
     let progress =

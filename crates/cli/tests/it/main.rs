@@ -14,6 +14,7 @@ mod engine;
 mod fake_engine;
 mod help;
 mod look;
+mod mcp;
 mod parse;
 mod prove;
 mod session;

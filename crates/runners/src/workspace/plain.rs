@@ -15,11 +15,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::folders::{Begun, Custody, Folders, Made, gone};
+use super::choice::Choice;
+use super::folders::{Begun, Custody, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
-    Applied, Error, From, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names, record,
+    Applied, Error, From, How, Kept, Merge, New, Note, Options, Origin, Place, Seen, Start, names,
+    record,
 };
 use layer::{Stack, layer_folder};
 
@@ -30,17 +32,23 @@ pub(super) struct Plain {
     project: PathBuf,
     folders: Folders,
     copy_limit_bytes: u64,
+    choice: Choice,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<()>,
 }
 
 impl Plain {
-    pub(super) fn open(project: &Path, state: &Path, options: Options) -> Result<Self, Error> {
+    pub(super) fn open(
+        project: &Path,
+        state: &Path,
+        (options, choice): (Options, Choice),
+    ) -> Result<Self, Error> {
         let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
         let copy_limit_bytes = options.copy_limit_bytes;
         let folders = Folders::open(state)?;
         let results = Mutex::default();
-        Ok(Self { git: Git::default(), project, folders, copy_limit_bytes, results })
+        folders.sweep();
+        Ok(Self { git: Git::default(), project, folders, copy_limit_bytes, choice, results })
     }
 
     /// The layers that a base's name stands for.
@@ -93,7 +101,7 @@ impl Plain {
             root,
             base,
         };
-        let made = Made { place, settled };
+        let made = Made { place, settled, laid: Laid::default() };
         record::write(&own.join("place.json"), &made)?;
         Ok(made.place)
     }
@@ -102,6 +110,14 @@ impl Plain {
 impl Mechanism for Plain {
     fn is_git(&self) -> bool {
         false
+    }
+
+    fn origin(&self) -> Origin {
+        Origin { top: self.project.clone(), lent: Vec::new() }
+    }
+
+    fn mechanism(&self) -> Choice {
+        self.choice.clone()
     }
 
     fn git_processes(&self) -> u64 {

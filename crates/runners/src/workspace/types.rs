@@ -67,6 +67,15 @@ pub struct Place {
     pub base: String,
 }
 
+/// The user's own files, of which workspaces are copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The top of them: a checkout, or a plain folder.
+    pub top: PathBuf,
+    /// What workspaces go on reading: the objects that their repositories borrow.
+    pub lent: Vec<PathBuf>,
+}
+
 /// What an attempt did to its files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
@@ -130,6 +139,8 @@ pub enum How {
     FastForward,
     /// Always a merge commit.
     Merge,
+    /// One commit with all of it.
+    Squash,
 }
 
 /// What an apply did.

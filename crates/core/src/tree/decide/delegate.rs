@@ -25,7 +25,9 @@ pub(super) fn decide(state: &State, command: &Delegate) -> Result<Vec<Body>, Rej
     let call_key = whole_call_key(command);
     known_already(state, command, parent, &call_key)?;
     let settings = settings(state, command);
-    if !settings.enabled {
+    // What a root has done by one agent is no delegation; what that agent hands on is.
+    let is_direct = parent.is_none() && command.pattern == Pattern::Direct;
+    if !settings.enabled && !is_direct {
         return Err(disabled().into());
     }
     let mut bodies = Vec::with_capacity(2);

@@ -39,6 +39,9 @@ pub struct DelegationView {
     /// Why it is paused, cancelled or what else is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What could not be cleared away: what, why and where it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
     /// Its subtasks.
     pub subtasks: Vec<SubtaskView>,
     /// What it used.
@@ -155,6 +158,7 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
         started_at: delegation.started_at.map(Stamp),
         ended_at: delegation.ended_at.map(Stamp),
         reason: cancelled.or(paused).filter(|reason| !reason.is_empty()),
+        left_behind: delegation.left_behind.clone(),
         subtasks: delegation.subtasks.iter().map(|no| subtask(state, *no, now)).collect(),
         metrics: metrics(state, no, now),
         result: delegation.result.clone(),

@@ -90,7 +90,7 @@ impl Repository {
                     hint,
                 ));
             }
-            How::Auto | How::Merge => {}
+            How::Auto | How::Merge | How::Squash => {}
         }
         match self.trial(head, tip)? {
             Trial::Fits { tree } => Ok(Way::Merge { tree }),
