@@ -33,7 +33,7 @@ pub(super) struct Heard {
 }
 
 /// Why an attempt never began.
-struct Obstacle {
+pub(super) struct Obstacle {
     code: Code,
     why: String,
     /// Not before this time, and it is nobody's fault.
@@ -43,7 +43,7 @@ struct Obstacle {
 }
 
 impl Obstacle {
-    fn new(code: Code, why: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, why: impl Into<String>) -> Self {
         Self { code, why: why.into(), hold_until: None, is_kept: false }
     }
 }
@@ -126,6 +126,7 @@ impl Inner {
                 "It was stopped before it began.".to_owned(),
             ));
         }
+        self.set_up(job, &place, &definition, live).await?;
         let order = self.order(job, &place, (&definition, file.as_deref()))?;
         let running = self.keeper.spawn(&order).await;
         let running = running.map_err(|error| Obstacle {
@@ -177,8 +178,7 @@ impl Inner {
         made.map_err(|problem| {
             Obstacle::new(Code::WorkspaceFailed, format!("{folder:?}: {problem}"))
         })?;
-        let env: Vec<(String, String)> =
-            definition.legation.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        let env = environment(place, definition);
         let brief = serde_json::to_string(&job.brief).unwrap_or_default();
         let start = command::Start {
             attempt: &job.attempt,
@@ -224,6 +224,12 @@ impl Inner {
         mail.tell(Command::End(Box::new(end))).await;
         self.end(&job.attempt);
     }
+}
+
+/// What programs in a workspace are told: what is theirs there, and what their agent says.
+pub(super) fn environment(place: &Place, definition: &Definition) -> Vec<(String, String)> {
+    let own = definition.legation.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+    place.env.iter().cloned().chain(own).collect()
 }
 
 /// Passes on what a program says, until it and all it has started have ended.
