@@ -11,6 +11,7 @@ mod entries;
 mod fence;
 mod handed_in;
 mod live;
+mod set_up;
 mod verify;
 mod works;
 
@@ -83,9 +84,10 @@ impl Real {
         let limits = workspace::Options {
             copy_limit_bytes: home.config.workspace.copy_limit_mb.saturating_mul(BYTES_PER_MB),
             mechanism: wanted(home.config.workspace.mechanism),
+            share: home.config.workspace.share.clone(),
             ..workspace::Options::default()
         };
-        let spaces = Spaces::open_with(&options.project, &options.state, limits)?;
+        let spaces = Spaces::open_with(&options.project, &options.state, &limits)?;
         let keeper = Keeper::own().unwrap_or_else(|_| Keeper {
             exe: PathBuf::from("/proc/self/exe"),
             args: vec!["keep".into()],

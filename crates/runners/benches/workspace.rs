@@ -45,7 +45,7 @@ fn measure(scratch: &Path, files: usize) -> Result<Vec<Figures>> {
         let plain = bare.get("status_ms").and_then(Value::as_f64).unwrap_or(f64::NAN);
         let state = scratch.join(name);
         let options = Options { mechanism: wanted, ..Options::default() };
-        let spaces = Spaces::open_with(&project, &state, options)?;
+        let spaces = Spaces::open_with(&project, &state, &options)?;
         if spaces.mechanism().obstacle.is_some() {
             continue;
         }
@@ -191,7 +191,7 @@ fn one_by_one(spaces: &Spaces, project: &Path, plain_status_ms: f64) -> Result<F
 fn crowd(scratch: &Path, project: &Path) -> Result<Figures> {
     let state = scratch.join("crowd");
     let options = Options { mechanism: Wanted::Overlay, ..Options::default() };
-    let spaces = Spaces::open_with(project, &state, options)?;
+    let spaces = Spaces::open_with(project, &state, &options)?;
     let base = begin(&spaces, "del-1")?;
     let start = Instant::now();
     let made: Vec<Option<Place>> = std::thread::scope(|scope| {

@@ -93,12 +93,12 @@ impl Spaces {
     /// although there is a repository are still found.
     pub fn open(project: &Path, state: &Path) -> Result<Self, Error> {
         let mechanism = if state.join(COPIES).exists() { Wanted::Copy } else { Wanted::Auto };
-        Self::open_with(project, state, Options { mechanism, ..Options::default() })
+        Self::open_with(project, state, &Options { mechanism, ..Options::default() })
     }
 
     /// The same, with other limits than the usual ones.
-    pub fn open_with(project: &Path, state: &Path, options: Options) -> Result<Self, Error> {
-        let copies = |choice| Plain::open(project, state, (&options, choice));
+    pub fn open_with(project: &Path, state: &Path, options: &Options) -> Result<Self, Error> {
+        let copies = |choice| Plain::open(project, state, (options, choice));
         let mechanism: Box<dyn Mechanism> = match options.mechanism {
             Wanted::Copy => {
                 record::write(&state.join(COPIES), &())?;
@@ -106,7 +106,7 @@ impl Spaces {
             }
             Wanted::Auto | Wanted::Overlay | Wanted::Pool | Wanted::Worktree => {
                 folders::gone(&state.join(COPIES)).map_err(Error::files("removing", state))?;
-                match Repository::open(project, state, &options)? {
+                match Repository::open(project, state, options)? {
                     Some(repository) => Box::new(repository),
                     None => Box::new(copies(Choice::plain())?),
                 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::{bench, ci, coverage, fuzz, setup, tidy};
+use crate::{bench, ci, coverage, fuzz, setup, soak, tidy};
 
 /// The chores of the workspace.
 #[derive(Parser)]
@@ -21,6 +21,7 @@ enum Chore {
     Coverage(coverage::Args),
     Bench(bench::Args),
     Fuzz(fuzz::Args),
+    Soak(soak::Args),
 }
 
 impl Xtask {
@@ -33,6 +34,7 @@ impl Xtask {
             Chore::Coverage(args) => coverage::run(&args),
             Chore::Bench(args) => bench::run(&args),
             Chore::Fuzz(args) => fuzz::run(&args),
+            Chore::Soak(args) => soak::run(&args),
         }
     }
 }

@@ -11,5 +11,6 @@ pub mod coverage;
 pub mod fuzz;
 pub mod process;
 pub mod setup;
+pub mod soak;
 pub mod tidy;
 pub mod workspace;

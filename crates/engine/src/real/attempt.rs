@@ -142,6 +142,7 @@ impl Inner {
                 "It was stopped before it began.".to_owned(),
             ));
         }
+        self.set_up(job, &place, &definition, live).await?;
         let pace = live.pace();
         let order = self.order(job, &place, (&definition, file.as_deref()), pace)?;
         let order = self.fenced(order, job, &place, file.as_deref())?;
@@ -196,8 +197,7 @@ impl Inner {
         made.map_err(|problem| {
             Obstacle::new(Code::WorkspaceFailed, format!("{folder:?}: {problem}"))
         })?;
-        let env: Vec<(String, String)> =
-            definition.legation.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        let env = environment(place, definition);
         let group = self.group(job);
         let brief = serde_json::to_string(&job.brief).unwrap_or_default();
         let start = command::Start {
@@ -254,6 +254,12 @@ impl Inner {
         mail.tell(Command::End(Box::new(end))).await;
         self.end(&job.attempt);
     }
+}
+
+/// What programs in a workspace are told: what is theirs there, and what their agent says.
+pub(super) fn environment(place: &Place, definition: &Definition) -> Vec<(String, String)> {
+    let own = definition.legation.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+    place.env.iter().cloned().chain(own).collect()
 }
 
 /// Passes on what a program says, until it and all it has started have ended.

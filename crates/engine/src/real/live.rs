@@ -81,7 +81,7 @@ impl Live {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remote(&self) -> MutexGuard<'_, Option<(Process, Remote)>> {
+    pub(super) fn remote(&self) -> MutexGuard<'_, Option<(Process, Remote)>> {
         self.remote.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,6 +8,7 @@ use legation_runners::supervise::{self, Exit, Found, find};
 use legation_runners::workspace::Place;
 
 use super::Inner;
+use super::attempt::environment;
 use super::live::Live;
 use crate::world::Job;
 
@@ -26,24 +27,26 @@ impl Inner {
             let exit_code = if live.is_stopping() {
                 None
             } else {
-                self.run(job, place, (definition, number, line), live).await
+                let name = format!("verify-{}", number + 1);
+                self.run(job, place, (definition, &name, line), live).await
             };
             done.push(Verification { command: line.clone(), exit_code });
         }
         done
     }
 
-    async fn run(
+    /// Runs a command in the workspace; its exit code, if it had one. What it says is in a
+    /// folder of this name.
+    pub(super) async fn run(
         &self,
         job: &Job,
         place: &Place,
-        (definition, number, line): (&Definition, usize, &str),
+        (definition, name, line): (&Definition, &str, &str),
         live: &Live,
     ) -> Option<i32> {
-        let folder = self.folder(&job.attempt).join(format!("verify-{}", number + 1));
+        let folder = self.folder(&job.attempt).join(name);
         std::fs::create_dir_all(&folder).ok()?;
-        let env: Vec<(String, String)> =
-            definition.legation.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        let env = environment(place, definition);
         let pace = live.pace();
         let shell = ["sh".to_owned(), "-c".to_owned(), line.to_owned()];
         let start = command::Start {
@@ -53,7 +56,7 @@ impl Inner {
                 dir: &folder,
                 workspace: &place.cwd,
                 socket: &self.options.socket,
-                // Nothing that verifies may delegate.
+                // Nothing that verifies or sets up may delegate.
                 token: "",
                 depth: job.brief.delegation_depth,
             },

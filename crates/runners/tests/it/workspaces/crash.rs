@@ -56,7 +56,7 @@ fn a_process_works_and_says_what_it_has_done() {
                 mechanism: way_of(way),
                 ..Default::default()
             };
-            let spaces = Spaces::open_with(dir.as_ref(), state.as_ref(), options).unwrap();
+            let spaces = Spaces::open_with(dir.as_ref(), state.as_ref(), &options).unwrap();
             work(&spaces, first, ATTEMPTS);
         }
         Err(_) => work(&project.open(), "exec", 2),

@@ -110,16 +110,16 @@ impl Project {
 
     pub(crate) fn open_with(&self, options: Options) -> Spaces {
         let options = Options { mechanism: WANTED.get(), ..options };
-        Spaces::open_with(&self.dir(), &self.state(), options).unwrap()
+        Spaces::open_with(&self.dir(), &self.state(), &options).unwrap()
     }
 
-    pub(crate) fn open_exactly(&self, options: Options) -> Spaces {
+    pub(crate) fn open_exactly(&self, options: &Options) -> Spaces {
         Spaces::open_with(&self.dir(), &self.state(), options).unwrap()
     }
 
     pub(crate) fn open_as(folder: &Path, state: &Path) -> Spaces {
         let options = Options { mechanism: WANTED.get(), ..Options::default() };
-        Spaces::open_with(folder, state, options).unwrap()
+        Spaces::open_with(folder, state, &options).unwrap()
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {

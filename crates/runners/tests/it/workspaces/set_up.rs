@@ -58,7 +58,7 @@ fn a_shared_folder_is_seen_by_all_and_changed_by_none() {
             project.write("build/deep/cache.txt", "warm\n");
             let share = vec!["build".into(), "../outside".into(), "absent".into(), "src".into()];
             let options = || Options { share: share.clone(), mechanism: way, ..Options::default() };
-            let spaces = project.open_exactly(options());
+            let spaces = project.open_exactly(&options());
             let (one, two) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
             assert_eq!(read(&one.root, "build/deep/cache.txt"), "warm\n");
             write(&one.root, "build/deep/cache.txt", "mine\n");
@@ -75,7 +75,7 @@ fn a_shared_folder_is_seen_by_all_and_changed_by_none() {
             drop(spaces);
             assert_eq!(project.read("build/deep/cache.txt"), "warm\n", "{way:?}");
             assert_eq!(fs::read_dir(project.state().join("trash")).unwrap().count(), 0);
-            let spaces = project.open_exactly(options());
+            let spaces = project.open_exactly(&options());
             assert_eq!(read(&create(&spaces, "exec-3").root, "build/deep/cache.txt"), "warm\n");
         });
     }

@@ -1,0 +1,36 @@
+//! Tests that are worth more the longer they run.
+
+use anyhow::Result;
+
+use crate::process::{self, cargo};
+
+/// How often a process is killed for each way of making workspaces.
+const CYCLES: &str = "RUNNERS_TEST_CYCLES";
+/// The test that goes on as long as it is told.
+const TEST: &str =
+    "workspaces::crash::a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing";
+
+/// Kills processes that work in workspaces, many times over.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What is worn out.
+    #[arg(value_enum)]
+    _subject: Subject,
+    /// How many processes are killed for each of the three ways of making workspaces.
+    #[arg(long, default_value_t = 170)]
+    cycles: u32,
+}
+
+/// What can be worn out.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum Subject {
+    /// Workspaces.
+    Workspace,
+}
+
+/// Runs the test for as many cycles as asked for.
+pub fn run(args: &Args) -> Result<()> {
+    let mut command = cargo(["test", "--locked", "--package", "legation-runners", "--test", "it"]);
+    command.args(["--", "--exact", TEST]).env(CYCLES, args.cycles.to_string());
+    process::run(&mut command)
+}
