@@ -15,6 +15,7 @@ mod doctor;
 mod engine;
 mod hint;
 mod history;
+mod mcp;
 mod parse;
 mod pause;
 mod resume;
@@ -65,6 +66,7 @@ pub(crate) enum Command {
     Config(config::Args),
     Doctor(doctor::Args),
     Shell(shell::Args),
+    Mcp(mcp::Args),
     #[command(hide = true)]
     Engine(engine::Args),
 }
@@ -99,6 +101,7 @@ impl Command {
             Self::Config(args) => config::run(args, output),
             Self::Doctor(args) => doctor::run(&args, output),
             Self::Shell(args) => shell::run(&args, output),
+            Self::Mcp(args) => mcp::run(&args),
             Self::Engine(args) => engine::run(&args, output),
         }
     }

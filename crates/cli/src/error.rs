@@ -146,6 +146,19 @@ impl From<Refused> for CommandError {
     }
 }
 
+impl From<CommandError> for Refused {
+    fn from(error: CommandError) -> Self {
+        Self {
+            code: error.code.to_string(),
+            message: error.message,
+            hint: error.hint.unwrap_or_default(),
+            details: *error.details,
+            figures: error.figures,
+            remaining: error.remaining.map(|remaining| *remaining),
+        }
+    }
+}
+
 impl From<&Refusal> for CommandError {
     fn from(refusal: &Refusal) -> Self {
         Refused::from(refusal).into()

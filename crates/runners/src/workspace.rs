@@ -10,17 +10,22 @@
 //! before its work was kept. No program that a child named is ever run.
 
 mod changes;
+mod choice;
 mod error;
 mod folders;
 mod git;
 mod index;
 mod mechanism;
 mod names;
+mod overlay;
 mod plain;
 mod process;
 mod record;
 mod refs;
 mod repository;
+mod scrub;
+mod sweeper;
+mod turn;
 mod types;
 mod walk;
 
@@ -28,6 +33,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+pub use choice::{Choice, Wanted, Way};
 pub use error::Error;
 use mechanism::Mechanism;
 use plain::Plain;
@@ -39,6 +45,9 @@ pub use types::{
 /// What a plain folder may weigh before it is copied without being asked for.
 pub const DEFAULT_COPY_LIMIT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
+/// The file that tells that copies were asked for in spite of a repository.
+const COPIES: &str = "copies";
+
 /// How long other people's lock files are waited for.
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -49,11 +58,17 @@ pub struct Options {
     pub copy_limit_bytes: u64,
     /// How long lock files that are not ours are waited for.
     pub patience: Duration,
+    /// How the workspaces of a git repository are made.
+    pub mechanism: Wanted,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { copy_limit_bytes: DEFAULT_COPY_LIMIT_BYTES, patience: DEFAULT_PATIENCE }
+        Self {
+            copy_limit_bytes: DEFAULT_COPY_LIMIT_BYTES,
+            patience: DEFAULT_PATIENCE,
+            mechanism: Wanted::Auto,
+        }
     }
 }
 
@@ -70,16 +85,28 @@ impl Spaces {
     /// Finds out what the project is: in a git repository, or a plain folder.
     ///
     /// `state` is the folder in which everything of these workspaces lies. Without
-    /// git on this machine every project is a plain folder.
+    /// git on this machine every project is a plain folder. Workspaces that are copies
+    /// although there is a repository are still found.
     pub fn open(project: &Path, state: &Path) -> Result<Self, Error> {
-        Self::open_with(project, state, Options::default())
+        let mechanism = if state.join(COPIES).exists() { Wanted::Copy } else { Wanted::Auto };
+        Self::open_with(project, state, Options { mechanism, ..Options::default() })
     }
 
     /// The same, with other limits than the usual ones.
     pub fn open_with(project: &Path, state: &Path, options: Options) -> Result<Self, Error> {
-        let mechanism: Box<dyn Mechanism> = match Repository::open(project, state, options)? {
-            Some(repository) => Box::new(repository),
-            None => Box::new(Plain::open(project, state, options)?),
+        let copies = |choice| Plain::open(project, state, (options, choice));
+        let mechanism: Box<dyn Mechanism> = match options.mechanism {
+            Wanted::Copy => {
+                record::write(&state.join(COPIES), &())?;
+                Box::new(copies(Choice::copies())?)
+            }
+            Wanted::Auto | Wanted::Overlay | Wanted::Pool | Wanted::Worktree => {
+                folders::gone(&state.join(COPIES)).map_err(Error::files("removing", state))?;
+                match Repository::open(project, state, options)? {
+                    Some(repository) => Box::new(repository),
+                    None => Box::new(copies(Choice::plain())?),
+                }
+            }
         };
         Ok(Self { mechanism, beginnings: Mutex::default() })
     }
@@ -94,6 +121,12 @@ impl Spaces {
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.mechanism.origin()
+    }
+
+    /// How workspaces are made here, and why not in another way.
+    #[must_use]
+    pub fn mechanism(&self) -> Choice {
+        self.mechanism.mechanism()
     }
 
     /// How many git processes were started so far.
@@ -185,6 +218,11 @@ impl Spaces {
     /// The difference between the delegation's base and its result, or one kept work.
     pub fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
         self.mechanism.diff(delegation, kept)
+    }
+
+    /// Whether the delegation has a result and the user's own files have all of it.
+    pub fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.mechanism.is_applied(delegation)
     }
 
     /// Brings the delegation's result into the user's own files; all of it or nothing.

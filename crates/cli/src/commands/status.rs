@@ -14,7 +14,6 @@ use crate::listing;
 use crate::look;
 use crate::output::Output;
 use crate::reach::{Reach, block_on, unreadable};
-use crate::show::tree::{self, Detail};
 
 /// Delegations that a list shows of each kind.
 const MAX_LISTED: usize = 1_000;
@@ -46,7 +45,7 @@ fn one(reach: &Reach, id: &str, output: &mut Output) -> Result<ExitCode, Command
     let found = block_on(look::find(reach, id))?;
     let view = view::status(&found.state, found.no, look::now());
     let view = serde_json::to_value(view).unwrap_or_default();
-    output.answer(&view, || tree::page(&view, Detail::Words) + &tree::summary(&view));
+    output.answer(&view, || look::told(reach, &view));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::session::Session;
 
-const DONE: &str = "legation submit --status completed --summary done";
+pub(crate) const DONE: &str = "legation submit --status completed --summary done";
 
 /// A session in a git repository, with `legation` where programs are looked for.
-fn repository() -> Session {
+pub(crate) fn repository() -> Session {
     let mut session = Session::new();
     let binary = Path::new(env!("CARGO_BIN_EXE_legation"));
     let path = std::env::var("PATH").unwrap();
@@ -31,7 +31,7 @@ fn repository() -> Session {
 }
 
 /// An agent whose script is run by a shell.
-fn agent(session: &Session, id: &str, script: &str) {
+pub(crate) fn agent(session: &Session, id: &str, script: &str) {
     let command = json!(["sh", "-c", script]);
     let text = format!(
         "---\nid: {id}\ndescription: test agent\nlegation:\n  runner: command\n  command: {command}\n---\n"
@@ -39,7 +39,7 @@ fn agent(session: &Session, id: &str, script: &str) {
     session.write(format!(".legation/agents/{id}.md"), text);
 }
 
-fn json_of(session: &Session, args: &[&str]) -> Value {
+pub(crate) fn json_of(session: &Session, args: &[&str]) -> Value {
     let all: Vec<&str> = ["--json"].into_iter().chain(args.iter().copied()).collect();
     let seen = session.run(&all);
     let (json, _) = seen.rsplit_once("[exit ").unwrap_or((&seen, ""));
@@ -52,31 +52,31 @@ fn pipes(session: &Session) -> PathBuf {
 }
 
 /// A pipe through which a test and an agent wait for one another.
-struct Pipe(PathBuf);
+pub(crate) struct Pipe(PathBuf);
 
 impl Pipe {
-    fn new(session: &Session, name: &str) -> Self {
+    pub(crate) fn new(session: &Session, name: &str) -> Self {
         let path = pipes(session).join(name);
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         Self(path)
     }
 
     /// Waits until somebody writes.
-    fn wait(&self) {
+    pub(crate) fn wait(&self) {
         assert!(!std::fs::read(&self.0).unwrap().is_empty());
     }
 
     /// Waits until somebody reads, and lets it go on.
-    fn open(&self) -> File {
+    pub(crate) fn open(&self) -> File {
         OpenOptions::new().write(true).open(&self.0).unwrap()
     }
 
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.0.display().to_string()
     }
 }
 
-fn spawn(session: &Session, args: &[&str]) -> Child {
+pub(crate) fn spawn(session: &Session, args: &[&str]) -> Child {
     session.command(&session.dir(), args).stdout(Stdio::piped()).spawn().unwrap()
 }
 

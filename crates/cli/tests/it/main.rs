@@ -3,6 +3,7 @@
 #![cfg(test)]
 #![expect(clippy::too_many_lines, reason = "tables of cases are as long as they are")]
 
+mod after;
 mod agents;
 mod check_return;
 mod config;
@@ -13,6 +14,7 @@ mod doctor;
 mod engine;
 mod fake_engine;
 mod look;
+mod mcp;
 mod parse;
 mod prove;
 mod session;

@@ -348,6 +348,8 @@ pub struct Sandbox {
     pub readable: Vec<String>,
     /// Whether children may use the network.
     pub network: Network,
+    /// Which children are put into a cgroup of their own, where one can be made.
+    pub cgroup: Cgroup,
 }
 
 /// What to do about the fence.
@@ -374,10 +376,42 @@ pub enum Network {
     Deny,
 }
 
+/// Which children are put into a cgroup of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cgroup {
+    /// All.
+    Always,
+    /// Those that may run for more than ten minutes: to enter one takes some milliseconds.
+    #[default]
+    Auto,
+    /// None.
+    Off,
+}
+
+/// The ways of making the workspaces of a git repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// Whatever suits the machine and the repository.
+    #[default]
+    Auto,
+    /// A layer over a checkout that all share.
+    Overlay,
+    /// Checkouts that are kept and used again.
+    Pool,
+    /// A checkout for each.
+    Worktree,
+    /// A copy of the folder for each.
+    Copy,
+}
+
 /// How isolated working copies are made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Workspace {
+    /// How the workspaces of a git repository are made; `auto` takes the fastest that works.
+    pub mechanism: Mechanism,
     /// Where workspaces live; absent means the user's state folder.
     pub dir: Option<String>,
     /// Heavy ignored folders that all workspaces share, `node_modules` for one.
@@ -395,6 +429,7 @@ pub struct Workspace {
 impl Default for Workspace {
     fn default() -> Self {
         Self {
+            mechanism: Mechanism::Auto,
             dir: None,
             share: Vec::new(),
             setup: Vec::new(),

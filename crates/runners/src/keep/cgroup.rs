@@ -59,6 +59,25 @@ pub(crate) fn members(group: &Path) -> Vec<u32> {
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
+/// A group for an attempt, beside the one this process is in; none where groups cannot
+/// be made.
+pub fn of(attempt: &str) -> Option<PathBuf> {
+    let own = own()?;
+    // Whoever may not write there cannot make a group there either.
+    let is_writable = rustix::fs::access(&own, rustix::fs::Access::WRITE_OK).is_ok();
+    is_writable.then(|| own.join(name(attempt)))
+}
+
+/// Whether a group bears the name of this attempt.
+pub(crate) fn is_of(group: &Path, attempt: &str) -> bool {
+    let is_named = group.file_name().is_some_and(|own| *own == *name(attempt));
+    is_named && group.join("cgroup.procs").exists()
+}
+
+fn name(attempt: &str) -> String {
+    format!("legation-{attempt}")
+}
+
 /// Removes an empty group and the empty ones below it.
 pub(crate) fn remove(group: &Path) {
     let entries = fs::read_dir(group).into_iter().flatten().flatten();

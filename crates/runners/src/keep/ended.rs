@@ -21,6 +21,9 @@ pub struct Ended {
     pub signal: Option<i32>,
     /// Whether somebody asked the keeper to stop it.
     pub stopped: bool,
+    /// Whether its time was up, and the keeper stopped it.
+    #[serde(default)]
+    pub timed_out: bool,
     /// Why it could not be started.
     pub start_failed: Option<String>,
     /// Bytes it wrote to standard output.
@@ -55,6 +58,16 @@ pub enum Supervision {
     /// The keeper as the parent of orphans.
     #[default]
     Subreaper,
+}
+
+impl Supervision {
+    /// What it is called.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cgroup => "cgroup",
+            Self::Subreaper => "subreaper",
+        }
+    }
 }
 
 impl Ended {

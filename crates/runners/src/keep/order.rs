@@ -27,6 +27,10 @@ pub struct Order {
     /// What it may take.
     #[serde(default)]
     pub limits: Limits,
+    /// When its time is up, in milliseconds of the epoch: it is stopped then, by the
+    /// keeper alone if need be.
+    #[serde(default)]
+    pub deadline_ms: Option<u64>,
     /// A folder of the cgroup2 file system that the keeper makes, puts the program
     /// into from its birth, and removes. Entering costs milliseconds on an idle
     /// machine, so it is worth it for programs that run for longer than that.

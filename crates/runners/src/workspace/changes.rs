@@ -66,6 +66,8 @@ pub(super) fn compare(
             Verdict::Unsure => changes.unsure.push((found.path, entry.object)),
         }
     }
+    // A file that a sparse checkout leaves out is missing on purpose.
+    index.entries.retain(|_, entry| !entry.left_out);
     changes.leave_out(index.entries.into_keys());
     Ok(Some(changes))
 }

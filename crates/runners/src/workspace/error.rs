@@ -88,6 +88,14 @@ pub enum Error {
         /// What to do next.
         hint: String,
     },
+    /// The way of making workspaces that was asked for cannot be had here.
+    #[error("workspace.mechanism is {way}, but {why}; set it to auto")]
+    Unavailable {
+        /// The way.
+        way: &'static str,
+        /// Why not.
+        why: String,
+    },
     /// A record of ours cannot be read.
     #[error("{path:?} cannot be read: {message}")]
     Record {

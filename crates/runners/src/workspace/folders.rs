@@ -4,10 +4,12 @@ use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Kept, Place, names, record};
+use super::sweeper::Sweeper;
+use super::{Error, Kept, Place, names, overlay, record};
 
 /// What is known of a workspace beyond what its caller needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,6 +17,24 @@ pub(super) struct Made {
     pub(super) place: Place,
     /// Files that changed before this moment were not changed by the attempt.
     pub(super) settled: Moment,
+    #[serde(default)]
+    pub(super) laid: Laid,
+}
+
+/// How the files of a workspace got there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Laid {
+    /// They were written or copied one by one.
+    #[default]
+    Checkout,
+    /// They are seen through an overlay; these lie below, the topmost first.
+    Overlay {
+        /// Folders, named from where the pinned checkouts are.
+        lower: Vec<String>,
+    },
+    /// They were there before, from another attempt, and will serve the next.
+    Pool,
 }
 
 /// What became of a workspace's work.
@@ -38,18 +58,24 @@ pub(super) type Moment = (i64, i64);
 #[derive(Clone, Debug)]
 pub(super) struct Folders {
     pub(super) state: PathBuf,
+    sweeper: Arc<Sweeper>,
 }
 
 impl Folders {
     pub(super) fn open(state: &Path) -> Result<Self, Error> {
         fs::create_dir_all(state).map_err(Error::files("making", state))?;
         let state = fs::canonicalize(state).map_err(Error::files("opening", state))?;
-        Ok(Self { state })
+        Ok(Self { state, sweeper: Arc::default() })
     }
 
     /// The working copy of an attempt: the child's.
     pub(super) fn workspace(&self, attempt: &str) -> PathBuf {
         self.state.join("workspaces").join(attempt)
+    }
+
+    /// What an attempt has written, where its workspace is an overlay.
+    pub(super) fn layer(&self, attempt: &str) -> PathBuf {
+        self.state.join("layers").join(attempt)
     }
 
     /// What we ourselves know of an attempt's workspace: never the child's.
@@ -86,10 +112,10 @@ impl Folders {
         record::write(&self.own(attempt).join("kept.json"), &Custody { kept: kept.cloned() })
     }
 
-    /// Attempts that have a folder of either kind.
+    /// Attempts that have a folder of any kind.
     pub(super) fn list(&self) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
-        for (folder, ending) in [("workspaces", ""), ("repos", ".git")] {
+        for (folder, ending) in [("workspaces", ""), ("layers", ""), ("repos", ".git")] {
             let folder = self.state.join(folder);
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
@@ -107,7 +133,7 @@ impl Folders {
         Ok(found)
     }
 
-    /// Removes both folders of an attempt; one that was handed out must have been kept.
+    /// Removes all folders of an attempt; one that was handed out must have been kept.
     pub(super) fn remove(&self, attempt: &str) -> Result<(), Error> {
         let attempt = names::checked("attempt", attempt)?;
         let own = self.own(attempt);
@@ -116,21 +142,43 @@ impl Folders {
             return Err(Error::NotKept { attempt: attempt.to_owned() });
         }
         // Ours goes last: as long as it is there, the removal can be repeated.
-        self.discard(&self.workspace(attempt), attempt)?;
-        self.discard(&own, attempt)
+        let root = self.workspace(attempt);
+        overlay::take_away(&root).map_err(Error::files("unmounting", &root))?;
+        self.discard(&root)?;
+        self.discard(&self.layer(attempt))?;
+        self.discard(&own)
     }
 
-    /// Moves a folder out of the way, so that it is gone at once, and deletes it there.
-    fn discard(&self, folder: &Path, attempt: &str) -> Result<(), Error> {
-        let trash = self.state.join("trash");
+    /// Moves a folder out of the way, so that it is gone at once, and has it deleted there.
+    pub(super) fn discard(&self, folder: &Path) -> Result<(), Error> {
+        let trash = self.trash();
         fs::create_dir_all(&trash).map_err(Error::files("making", &trash))?;
-        let target = trash.join(attempt);
-        gone(&target).map_err(Error::files("removing", &target))?;
+        let target = trash.join(record::fresh());
         match fs::rename(folder, &target) {
-            Ok(()) => gone(&target).map_err(Error::files("removing", &target)),
+            Ok(()) => {
+                // What cannot be deleted now is found at the next start.
+                self.sweeper.take(move || drop(gone(&target)));
+                Ok(())
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(Error::files("removing", folder)(error)),
         }
+    }
+
+    fn trash(&self) -> PathBuf {
+        self.state.join("trash")
+    }
+
+    /// Deletes what earlier processes moved out of the way and did not get to delete.
+    pub(super) fn sweep(&self) {
+        for entry in fs::read_dir(self.trash()).into_iter().flatten().flatten() {
+            self.sweeper.take(move || drop(gone(&entry.path())));
+        }
+    }
+
+    /// Does something sometime soon that nobody waits for.
+    pub(super) fn later(&self, chore: impl FnOnce() + Send + 'static) {
+        self.sweeper.take(chore);
     }
 }
 

@@ -19,6 +19,9 @@ const HEADER_BYTES: usize = 12;
 /// Bytes of an entry before its object's name.
 const STAT_BYTES: usize = 40;
 
+/// The flag of an entry that a sparse checkout leaves out.
+const LEFT_OUT: u16 = 0x4000;
+
 /// What a file was like when it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
@@ -28,6 +31,9 @@ pub(super) struct Entry {
     mtime: (u32, u32),
     inode: u32,
     size: u32,
+    /// Whether it is left out of the files, as in a sparse checkout.
+    #[serde(default)]
+    pub(super) left_out: bool,
 }
 
 /// What became of a file.
@@ -60,6 +66,7 @@ impl Entry {
             mtime: (now.mtime() as u32, now.mtime_nsec() as u32),
             inode: now.ino() as u32,
             size: now.size() as u32,
+            left_out: false,
         }
     }
 
@@ -102,6 +109,14 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     file.set_modified(time).map_err(Error::files("writing", to))
 }
 
+/// How many files an index lists, from its first bytes.
+pub(super) fn count(path: &Path) -> Option<usize> {
+    let mut header = [0; HEADER_BYTES];
+    let mut file = fs::File::open(path).ok()?;
+    std::io::Read::read_exact(&mut file, &mut header).ok()?;
+    usize::try_from(word(&header, 8)?).ok()
+}
+
 /// Every file of a base.
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -133,7 +148,10 @@ impl Index {
             let name_at = flags_at.checked_add(2)?.checked_add(extended)?;
             let name = rest.get(name_at..)?;
             let name = name.get(..memchr(name)?)?;
-            entries.insert(name.to_vec(), entry(rest, hash_bytes)?);
+            let mut found = entry(rest, hash_bytes)?;
+            let more = rest.get(flags_at.checked_add(2)?..)?.first_chunk::<2>().copied()?;
+            found.left_out = extended > 0 && u16::from_be_bytes(more) & LEFT_OUT != 0;
+            entries.insert(name.to_vec(), found);
             // Entries end with one to eight zeros, on a multiple of eight.
             at = at.checked_add(name_at.checked_add(name.len())?.checked_add(8)? & !7)?;
         }
@@ -143,6 +161,11 @@ impl Index {
     /// The moment of the last change of any file.
     pub(super) fn newest(&self) -> Moment {
         self.entries.values().map(Entry::changed).max().unwrap_or_default()
+    }
+
+    /// The second in which the last file was written.
+    pub(super) fn newest_second(&self) -> i64 {
+        self.entries.values().map(|entry| i64::from(entry.mtime.0)).max().unwrap_or_default()
     }
 }
 
@@ -162,6 +185,7 @@ fn entry(bytes: &[u8], hash_bytes: usize) -> Option<Entry> {
         inode: word(bytes, 20)?,
         mode: word(bytes, 24)?,
         size: word(bytes, 36)?,
+        left_out: false,
         object: object.iter().map(|byte| format!("{byte:02x}")).collect(),
     })
 }

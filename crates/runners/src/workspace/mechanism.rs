@@ -1,17 +1,19 @@
 //! What every way of making workspaces can do.
 //!
 //! Callers only ever see [`super::Spaces`]. A new way is one more implementation
-//! of this; how the files of a git workspace get there (a checkout now) is the
-//! smaller seam in `repository/checkout.rs`.
+//! of this; how the files of a git workspace get there is the
+//! smaller seam in `repository/lay.rs`.
 
 use std::fmt::Debug;
 
+use super::choice::Choice;
 use super::folders::Custody;
 use super::{Applied, Error, How, Kept, Merge, New, Note, Origin, Place, Seen, Start};
 
 pub(super) trait Mechanism: Debug + Send + Sync {
     fn is_git(&self) -> bool;
     fn origin(&self) -> Origin;
+    fn mechanism(&self) -> Choice;
     fn git_processes(&self) -> u64;
     fn begin(&self, start: &Start) -> Result<String, Error>;
     fn create(&self, new: &New) -> Result<Place, Error>;
@@ -27,5 +29,6 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error>;
     fn rollback(&self, delegation: &str) -> Result<Option<String>, Error>;
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;
+    fn is_applied(&self, delegation: &str) -> Result<bool, Error>;
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error>;
 }

@@ -15,7 +15,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::folders::{Begun, Custody, Folders, Made, gone};
+use super::choice::Choice;
+use super::folders::{Begun, Custody, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
@@ -31,17 +32,23 @@ pub(super) struct Plain {
     project: PathBuf,
     folders: Folders,
     copy_limit_bytes: u64,
+    choice: Choice,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<()>,
 }
 
 impl Plain {
-    pub(super) fn open(project: &Path, state: &Path, options: Options) -> Result<Self, Error> {
+    pub(super) fn open(
+        project: &Path,
+        state: &Path,
+        (options, choice): (Options, Choice),
+    ) -> Result<Self, Error> {
         let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
         let copy_limit_bytes = options.copy_limit_bytes;
         let folders = Folders::open(state)?;
         let results = Mutex::default();
-        Ok(Self { git: Git::default(), project, folders, copy_limit_bytes, results })
+        folders.sweep();
+        Ok(Self { git: Git::default(), project, folders, copy_limit_bytes, choice, results })
     }
 
     /// The layers that a base's name stands for.
@@ -94,7 +101,7 @@ impl Plain {
             root,
             base,
         };
-        let made = Made { place, settled };
+        let made = Made { place, settled, laid: Laid::default() };
         record::write(&own.join("place.json"), &made)?;
         Ok(made.place)
     }
@@ -107,6 +114,10 @@ impl Mechanism for Plain {
 
     fn origin(&self) -> Origin {
         Origin { top: self.project.clone(), lent: Vec::new() }
+    }
+
+    fn mechanism(&self) -> Choice {
+        self.choice.clone()
     }
 
     fn git_processes(&self) -> u64 {
@@ -177,6 +188,10 @@ impl Mechanism for Plain {
 
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
         self.difference(delegation, kept)
+    }
+
+    fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.folder_has(delegation)
     }
 
     fn apply(&self, delegation: &str, _how: How) -> Result<Applied, Error> {

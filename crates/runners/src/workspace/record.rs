@@ -13,6 +13,11 @@ use super::Error;
 /// Tells apart what two threads write at the same time.
 static FRESH: AtomicU64 = AtomicU64::new(0);
 
+/// A name that no other process or thread uses at the same time.
+pub(super) fn fresh() -> String {
+    format!("{}-{}", std::process::id(), FRESH.fetch_add(1, Ordering::Relaxed))
+}
+
 /// Writes a record in one step; its folder is made if need be.
 pub(super) fn write(path: &Path, record: &impl Serialize) -> Result<(), Error> {
     let bytes = serde_json::to_vec(record)
@@ -26,8 +31,7 @@ pub(super) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
     }
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    let fresh = FRESH.fetch_add(1, Ordering::Relaxed);
-    name.push(format!(".{}-{fresh}.new", std::process::id()));
+    name.push(format!(".{}.new", fresh()));
     let fresh = path.with_file_name(name);
     let mut file = File::create(&fresh).map_err(Error::files("writing", &fresh))?;
     file.write_all(bytes).map_err(Error::files("writing", &fresh))?;

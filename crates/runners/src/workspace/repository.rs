@@ -6,16 +6,19 @@
 //! that. In the user's repository only objects, `refs/legation/` and
 //! `refs/heads/legation/` are written.
 
+mod adopt;
 mod apply;
 mod begin;
 mod bring;
-mod checkout;
 mod create;
 mod history;
 mod keep;
+mod lay;
 mod merge;
 mod mover;
 mod own;
+mod pins;
+mod pool;
 mod user;
 
 use std::collections::{HashMap, HashSet};
@@ -24,6 +27,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::choice::{Choice, Chooser, Wanted};
 use super::folders::{Custody, Folders};
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
@@ -38,6 +42,9 @@ use user::User;
 /// What is remembered of histories before it is forgotten; all of it can be found again.
 const MAX_REMEMBERED: usize = 10_000;
 
+/// How often something that moved under our hands is done anew.
+const MAX_ROUNDS: usize = 5;
+
 /// A project in a git repository.
 #[derive(Debug)]
 pub(super) struct Repository {
@@ -47,6 +54,8 @@ pub(super) struct Repository {
     hub: PathBuf,
     patience: Duration,
     mover: Mover,
+    wanted: Wanted,
+    chooser: Chooser,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<HashMap<String, HashSet<String>>>,
     /// Histories by base and head, which never change.
@@ -67,8 +76,17 @@ impl Repository {
         own::write(&hub, &user, None)?;
         let patience = options.patience;
         let (results, histories) = (Mutex::default(), Mutex::default());
-        let mover = Mover::default();
-        Ok(Some(Self { git, user, folders, hub, patience, mover, results, histories }))
+        let (mover, chooser, wanted) = (Mover::default(), Chooser::default(), options.mechanism);
+        let repository =
+            Self { git, user, folders, hub, patience, mover, wanted, chooser, results, histories };
+        repository.adopt()?;
+        Ok(Some(repository))
+    }
+
+    /// How workspaces are made here.
+    fn choice(&self) -> &Choice {
+        let files = super::index::count(&self.user.git_dir.join("index"));
+        self.chooser.choice(self.wanted, &self.folders.state, files)
     }
 
     /// A command on objects alone: no index, no files, no names.
@@ -166,6 +184,10 @@ impl Mechanism for Repository {
         Origin { top, lent }
     }
 
+    fn mechanism(&self) -> Choice {
+        self.choice().clone()
+    }
+
     fn git_processes(&self) -> u64 {
         self.git.started()
     }
@@ -205,6 +227,9 @@ impl Mechanism for Repository {
     }
 
     fn remove(&self, place: &Place) -> Result<(), Error> {
+        if self.folders.custody(&place.attempt)?.is_some() {
+            self.put_into_pool(&self.folders.known(place)?)?;
+        }
         self.folders.remove(&place.attempt)
     }
 
@@ -226,6 +251,10 @@ impl Mechanism for Repository {
 
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
         self.difference(delegation, kept)
+    }
+
+    fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.checkout_has(delegation)
     }
 
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {

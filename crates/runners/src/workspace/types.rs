@@ -139,6 +139,8 @@ pub enum How {
     FastForward,
     /// Always a merge commit.
     Merge,
+    /// One commit with all of it.
+    Squash,
 }
 
 /// What an apply did.

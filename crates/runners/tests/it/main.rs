@@ -1,4 +1,4 @@
-//! Agent files of every vendor, from the wild.
+//! Agent files of every vendor, programs and their keepers, workspaces.
 
 #![cfg(test)]
 

@@ -34,13 +34,16 @@ fn a_child_that_ignores_sigterm_and_forks_daemons_is_stopped_with_all_of_them() 
 fn output_without_end_costs_no_more_than_its_limit_and_the_return_behind_it_counts() {
     let stage = Stage::new(ONCE);
     let flood = "head -c 60000000 /dev/zero | tr '\\0' 'x'\necho\n\
-                 head -c 100000000 /dev/zero | tr '\\0' 'y' >&2\n\
+                 head -c 1G /dev/zero >&2\n\
                  printf '{\"status\":\"completed\",\"summary\":\"after the flood\",\"artifacts\":[],\
                  \"errors\":[],\"metadata\":{\"session_id\":\"%s\",\"agent_type\":\"flood\",\
                  \"delegation_depth\":1,\"delegation_path\":[]}}' $LEGATION_SESSION_ID";
     stage.agent("flood", "", flood);
     let subtask = run(&stage, "flood");
     assert_eq!(subtask["return"]["summary"], "after the flood", "{subtask}");
+    let wrote = stage.shell("cat ~/.local/state/legation/*/attempts/*/exit.json");
+    let wrote = String::from_utf8_lossy(&wrote.stdout).into_owned();
+    assert!(wrote.contains("\"stderr_bytes\":1073741824"), "{wrote}");
     let kept = stage.shell("du -sb ~/.local/state/legation/*/attempts | cut -f1");
     let kept: u64 = String::from_utf8_lossy(&kept.stdout).trim().parse().unwrap();
     assert!(kept < 40_000_000, "{kept} bytes are kept");

@@ -5,12 +5,14 @@ use std::fs;
 
 use super::super::folders::Made;
 use super::super::{Error, New, Place, names, record};
+use super::lay::Site;
 use super::merge::Trial;
 use super::{Repository, own};
 
 impl Repository {
     /// Makes the workspace that is wanted.
     pub(super) fn make(&self, new: &New) -> Result<Place, Error> {
+        self.choice().check()?;
         let attempt = names::checked("attempt", &new.attempt)?;
         names::checked("tree", &new.tree)?;
         let begun = self.folders.begun(&new.delegation)?;
@@ -25,19 +27,18 @@ impl Repository {
             subtask: new.subtask.clone(),
             attempt: attempt.to_owned(),
             cwd: root.join(&self.user.prefix),
-            base: self.joined(begun.base, &new.with)?,
+            base: self.joined(begun.base.clone(), &new.with)?,
             root,
         };
-        fs::create_dir_all(&place.root).map_err(Error::files("making", &place.root))?;
         let folder = self.folders.own(attempt);
         own::write(&folder, &self.user, Some(&place.base))?;
         let subtask = names::softened(&new.subtask);
         let branch = format!("legation/{}/{subtask}/{attempt}", new.delegation);
-        own::write_borrowing(&place.root.join(".git"), &self.user, &branch, &place.base)?;
-        let settled = self.fill(&place)?;
+        let site = Site { place: &place, shared: &begun.base, branch: &branch };
+        let (laid, settled, _turn) = self.lay(&site)?;
         // The project's own folder may hold nothing that is committed.
         fs::create_dir_all(&place.cwd).map_err(Error::files("making", &place.cwd))?;
-        let made = Made { place, settled };
+        let made = Made { place, settled, laid };
         record::write(&folder.join("place.json"), &made)?;
         Ok(made.place)
     }

@@ -5,11 +5,8 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::super::folders::Begun;
 use super::super::{Error, Kept, Merge};
-use super::Repository;
 use super::begin::base_name;
-
-/// How often a result that moved under our hands is merged anew.
-const MAX_ROUNDS: usize = 5;
+use super::{MAX_ROUNDS, Repository};
 
 /// How a merge would go.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::super::Error;
-use super::user::User;
+use super::user::{SPARSE, User};
 
 /// The user's files that ours need a copy of, where they exist.
 const COPIED: &[&str] = &["info/exclude", "info/attributes", "shallow"];
@@ -49,6 +49,9 @@ fn skeleton(folder: &Path, user: &User, head: &str, logs: &str) -> Result<(), Er
             put(&folder.join(name), &bytes)?;
         }
     }
+    if let Ok(bytes) = fs::read(user.git_dir.join(SPARSE)) {
+        put(&folder.join(SPARSE), &bytes)?;
+    }
     put(&folder.join("HEAD"), head.as_bytes())
 }
 
@@ -76,7 +79,11 @@ fn quoted(value: &str) -> String {
     format!("\"{value}\"")
 }
 
+/// Writes a file, unless it is what it should be: somebody may be reading it.
 pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if fs::read(path).is_ok_and(|found| found == bytes) {
+        return Ok(());
+    }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
     }

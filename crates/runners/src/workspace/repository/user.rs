@@ -13,8 +13,15 @@ const SHARED: &[&str] = &[
     "core.excludesfile",
     "core.ignorecase",
     "core.precomposeunicode",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
     "core.symlinks",
 ];
+
+/// Attributes that are the user's alone.
+const ATTRIBUTES: &str = "info/attributes";
+/// Which files this checkout has; each has its own.
+pub(super) const SPARSE: &str = "info/sparse-checkout";
 
 /// Who makes commits when the user has no name.
 const NOBODY: (&str, &str) = ("Legation", "legation@localhost");
@@ -89,7 +96,7 @@ impl User {
     }
 
     fn read_settings(&mut self, git: &Git, project: &Path) -> Result<(), Error> {
-        let wanted = "^(user\\.(name|email)|core\\.(autocrlf|eol|excludesfile|ignorecase|precomposeunicode|symlinks))$";
+        let wanted = "^(user\\.(name|email)|core\\.(autocrlf|eol|excludesfile|ignorecase|precomposeunicode|sparsecheckout|sparsecheckoutcone|symlinks))$";
         let call = git.call("config", Trust::User).within(project);
         // None of them is set: that is an answer too.
         let said = call.args(["-z", "--get-regexp", wanted]).ask()?;
@@ -111,6 +118,19 @@ impl User {
             email.clone_into(&mut self.email);
         }
         Ok(())
+    }
+
+    /// Everything that decides how the files of a commit look on disk, as one text.
+    pub(super) fn view(&self) -> String {
+        let mut view = String::new();
+        for (key, value) in &self.settings {
+            view.push_str(&format!("{key}={value}\n"));
+        }
+        for path in [self.common_dir.join(ATTRIBUTES), self.git_dir.join(SPARSE)] {
+            view.push_str(&String::from_utf8_lossy(&fs::read(path).unwrap_or_default()));
+            view.push('\0');
+        }
+        view
     }
 
     /// The same command, with the user as author and committer.

@@ -94,6 +94,7 @@ fn an_order_has_the_program_found_and_a_folder_for_temporary_files() {
         agent_file: None,
         brief: "{}",
         limits: Limits::default(),
+        deadline_ms: None,
         cgroup: None,
     };
     let order = start.order(pairs(&["PATH=/nowhere:/bin"])).unwrap();

@@ -2,7 +2,9 @@
 
 use legation_runners::workspace::{From, Kept, Merge, Place, Spaces};
 
-use super::project::{Project, create, files, git, keep, note, read, start, wanted, write};
+use super::project::{
+    Project, create, files, git, in_every_way, keep, note, read, start, wanted, write,
+};
 
 /// A delegation below `exec-1`, one attempt of which did something.
 fn below(spaces: &Spaces, work: impl Fn(&Place)) -> Kept {
@@ -16,107 +18,122 @@ fn below(spaces: &Spaces, work: impl Fn(&Place)) -> Kept {
 
 #[test]
 fn the_base_is_what_the_parent_has_committed() {
-    let project = Project::new();
-    let spaces = project.open();
-    let parent = create(&spaces, "exec-1");
-    write(&parent.root, "committed.txt", "x\n");
-    git(&parent.root, "add -A");
-    git(&parent.root, "commit -q -m parent");
-    write(&parent.root, "uncommitted.txt", "x\n");
-    let head = git(&parent.root, "rev-parse HEAD");
-    assert_eq!(spaces.begin(&start("del-2", From::Attempt("exec-1".into()))).unwrap(), head);
-    let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
-    assert!(child.root.join("committed.txt").exists());
-    assert!(!child.root.join("uncommitted.txt").exists());
-    assert_eq!(project.git("rev-parse refs/legation/del-1/base/del-2"), head);
-    // It is fixed, however the parent goes on.
-    git(&parent.root, "commit -q --allow-empty -m more");
-    assert_eq!(spaces.begin(&start("del-2", From::Attempt("exec-1".into()))).unwrap(), head);
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = create(&spaces, "exec-1");
+        write(&parent.root, "committed.txt", "x\n");
+        git(&parent.root, "add -A");
+        git(&parent.root, "commit -q -m parent");
+        write(&parent.root, "uncommitted.txt", "x\n");
+        let head = git(&parent.root, "rev-parse HEAD");
+        assert_eq!(spaces.begin(&start("del-2", From::Attempt("exec-1".into()))).unwrap(), head);
+        let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
+        assert!(child.root.join("committed.txt").exists());
+        assert!(!child.root.join("uncommitted.txt").exists());
+        assert_eq!(project.git("rev-parse refs/legation/del-1/base/del-2"), head);
+        // It is fixed, however the parent goes on.
+        git(&parent.root, "commit -q --allow-empty -m more");
+        assert_eq!(spaces.begin(&start("del-2", From::Attempt("exec-1".into()))).unwrap(), head);
+    });
 }
 
 #[test]
 fn uncommitted_files_belong_to_the_base_when_asked_for() {
-    let project = Project::new();
-    project.write("untracked.txt", "user\n");
-    project.write("README.md", "user\n");
-    project.write("noise.log", "ignored\n");
-    let before = project.untouchable();
-    let spaces = project.open();
-    let mut dirty = start("del-1", From::User);
-    dirty.include_dirty = true;
-    spaces.begin(&dirty).unwrap();
-    let parent = spaces.create(&wanted("del-1", "exec-1")).unwrap();
-    assert_eq!(
-        read(&parent.root, "README.md") + &read(&parent.root, "untracked.txt"),
-        "user\nuser\n"
-    );
-    assert!(!parent.root.join("noise.log").exists());
-    assert_eq!(project.untouchable(), before);
-    write(&parent.root, "parent.txt", "parent\n");
-    let mut dirty = start("del-2", From::Attempt("exec-1".into()));
-    dirty.include_dirty = true;
-    spaces.begin(&dirty).unwrap();
-    let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
-    assert_eq!(read(&child.root, "parent.txt"), "parent\n");
-    assert!(files(&spaces, &child).is_empty());
+    in_every_way(|| {
+        let project = Project::new();
+        project.write("untracked.txt", "user\n");
+        project.write("README.md", "user\n");
+        project.write("noise.log", "ignored\n");
+        let before = project.untouchable();
+        let spaces = project.open();
+        let mut dirty = start("del-1", From::User);
+        dirty.include_dirty = true;
+        spaces.begin(&dirty).unwrap();
+        let parent = spaces.create(&wanted("del-1", "exec-1")).unwrap();
+        assert_eq!(
+            read(&parent.root, "README.md") + &read(&parent.root, "untracked.txt"),
+            "user\nuser\n"
+        );
+        assert!(!parent.root.join("noise.log").exists());
+        assert_eq!(project.untouchable(), before);
+        write(&parent.root, "parent.txt", "parent\n");
+        let mut dirty = start("del-2", From::Attempt("exec-1".into()));
+        dirty.include_dirty = true;
+        spaces.begin(&dirty).unwrap();
+        let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
+        assert_eq!(read(&child.root, "parent.txt"), "parent\n");
+        assert!(files(&spaces, &child).is_empty());
+    });
 }
 
 #[test]
 fn a_clean_parent_moves_forward_with_the_result() {
-    let project = Project::new();
-    let spaces = project.open();
-    let parent = create(&spaces, "exec-1");
-    let kept = below(&spaces, |place| {
-        write(&place.root, "README.md", "below\n");
-        write(&place.root, "new.txt", "below\n");
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = create(&spaces, "exec-1");
+        let kept = below(&spaces, |place| {
+            write(&place.root, "README.md", "below\n");
+            write(&place.root, "new.txt", "below\n");
+        });
+        let brought = spaces.bring(&parent, "del-2").unwrap();
+        assert_eq!(brought, Merge::Clean { commit: kept.commit.clone() });
+        assert_eq!(git(&parent.root, "rev-parse HEAD"), kept.commit);
+        assert_eq!(git(&parent.root, "status --porcelain"), "");
+        assert_eq!(read(&parent.root, "README.md"), "below\n");
+        assert_eq!(files(&spaces, &parent), ["README.md", "new.txt"]);
+        assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
+        assert_eq!(keep(&spaces, &parent).commit, kept.commit);
+        // What it delegates next starts from there.
+        assert_eq!(
+            spaces.begin(&start("del-3", From::Attempt("exec-1".into()))).unwrap(),
+            kept.commit
+        );
     });
-    let brought = spaces.bring(&parent, "del-2").unwrap();
-    assert_eq!(brought, Merge::Clean { commit: kept.commit.clone() });
-    assert_eq!(git(&parent.root, "rev-parse HEAD"), kept.commit);
-    assert_eq!(git(&parent.root, "status --porcelain"), "");
-    assert_eq!(read(&parent.root, "README.md"), "below\n");
-    assert_eq!(files(&spaces, &parent), ["README.md", "new.txt"]);
-    assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
-    assert_eq!(keep(&spaces, &parent).commit, kept.commit);
-    // What it delegates next starts from there.
-    assert_eq!(spaces.begin(&start("del-3", From::Attempt("exec-1".into()))).unwrap(), kept.commit);
 }
 
 #[test]
 fn a_parent_with_work_of_its_own_gets_both() {
-    let project = Project::new();
-    let spaces = project.open();
-    let parent = create(&spaces, "exec-1");
-    below(&spaces, |place| write(&place.root, "src/a.txt", "BELOW\ntwo\nthree\nfour\nfive\n"));
-    write(&parent.root, "src/a.txt", "one\ntwo\nthree\nfour\nPARENT\n");
-    write(&parent.root, "mine.txt", "mine\n");
-    let head = git(&parent.root, "rev-parse HEAD");
-    assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));
-    assert_eq!(read(&parent.root, "src/a.txt"), "BELOW\ntwo\nthree\nfour\nPARENT\n");
-    assert_eq!(read(&parent.root, "mine.txt"), "mine\n");
-    assert_eq!(git(&parent.root, "rev-parse HEAD"), head);
-    assert_eq!(files(&spaces, &parent), ["mine.txt", "src/a.txt"]);
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = create(&spaces, "exec-1");
+        below(&spaces, |place| write(&place.root, "src/a.txt", "BELOW\ntwo\nthree\nfour\nfive\n"));
+        write(&parent.root, "src/a.txt", "one\ntwo\nthree\nfour\nPARENT\n");
+        write(&parent.root, "mine.txt", "mine\n");
+        let head = git(&parent.root, "rev-parse HEAD");
+        assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));
+        assert_eq!(read(&parent.root, "src/a.txt"), "BELOW\ntwo\nthree\nfour\nPARENT\n");
+        assert_eq!(read(&parent.root, "mine.txt"), "mine\n");
+        assert_eq!(git(&parent.root, "rev-parse HEAD"), head);
+        assert_eq!(files(&spaces, &parent), ["mine.txt", "src/a.txt"]);
+    });
 }
 
 #[test]
 fn a_conflict_with_the_parent_changes_nothing() {
-    let project = Project::new();
-    let spaces = project.open();
-    let parent = create(&spaces, "exec-1");
-    below(&spaces, |place| write(&place.root, "README.md", "below\n"));
-    write(&parent.root, "README.md", "parent\n");
-    let conflict = Merge::Conflict { files: vec!["README.md".into()] };
-    assert_eq!(spaces.bring(&parent, "del-2").unwrap(), conflict);
-    assert_eq!(read(&parent.root, "README.md"), "parent\n");
-    assert_eq!(git(&parent.root, "status --porcelain"), " M README.md");
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = create(&spaces, "exec-1");
+        below(&spaces, |place| write(&place.root, "README.md", "below\n"));
+        write(&parent.root, "README.md", "parent\n");
+        let conflict = Merge::Conflict { files: vec!["README.md".into()] };
+        assert_eq!(spaces.bring(&parent, "del-2").unwrap(), conflict);
+        assert_eq!(read(&parent.root, "README.md"), "parent\n");
+        assert_eq!(git(&parent.root, "status --porcelain"), " M README.md");
+    });
 }
 
 #[test]
 fn nothing_is_brought_from_a_delegation_without_a_result() {
-    let project = Project::new();
-    let spaces = project.open();
-    let parent = create(&spaces, "exec-1");
-    spaces.begin(&start("del-2", From::Attempt("exec-1".into()))).unwrap();
-    assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
-    assert_eq!(spaces.keep(&parent, &note()).unwrap(), None);
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = create(&spaces, "exec-1");
+        spaces.begin(&start("del-2", From::Attempt("exec-1".into()))).unwrap();
+        assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
+        assert_eq!(spaces.keep(&parent, &note()).unwrap(), None);
+    });
 }

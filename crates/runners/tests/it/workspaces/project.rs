@@ -1,15 +1,64 @@
 //! A scratch project, and the words that the tests speak about it.
 
+use std::cell::Cell;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use legation_runners::workspace::{From, Kept, Merge, New, Note, Options, Place, Spaces, Start};
+use legation_runners::workspace::{
+    From, Kept, Merge, New, Note, Options, Place, Spaces, Start, Wanted,
+};
 use tempfile::TempDir;
 
 pub(crate) struct Project {
     home: TempDir,
+}
+
+thread_local! {
+    /// How the projects of the running test make their workspaces.
+    static WANTED: Cell<Wanted> = const { Cell::new(Wanted::Auto) };
+}
+
+/// Runs a test for every way of making workspaces that can be had here.
+pub(crate) fn in_every_way(test: impl Fn()) {
+    for wanted in [Wanted::Worktree, Wanted::Pool, Wanted::Overlay] {
+        in_way(wanted, &test);
+    }
+}
+
+/// Runs a test for one way of making workspaces, if it can be had here.
+pub(crate) fn in_way(wanted: Wanted, test: impl Fn()) {
+    WANTED.set(wanted);
+    if Project::new().open().mechanism().obstacle.is_none() {
+        let _told = Told(wanted);
+        test();
+    }
+}
+
+/// Says in which way a test failed.
+struct Told(Wanted);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            writeln!(std::io::stderr(), "workspaces were made as {:?}", self.0).unwrap();
+        }
+    }
+}
+
+impl Drop for Project {
+    /// Nothing stays mounted, whatever a test left.
+    fn drop(&mut self) {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let home = self.home.path().to_string_lossy().into_owned();
+        let targets = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+        for target in targets.filter(|target| target.starts_with(&home)) {
+            let target = target.replace("\\040", " ");
+            drop(Command::new("umount").args(["-l", &target]).status());
+        }
+    }
 }
 
 impl Project {
@@ -56,11 +105,17 @@ impl Project {
     }
 
     pub(crate) fn open_at(&self, below: &str) -> Spaces {
-        Spaces::open(&self.dir().join(below), &self.state()).unwrap()
+        Self::open_as(&self.dir().join(below), &self.state())
     }
 
     pub(crate) fn open_with(&self, options: Options) -> Spaces {
+        let options = Options { mechanism: WANTED.get(), ..options };
         Spaces::open_with(&self.dir(), &self.state(), options).unwrap()
+    }
+
+    pub(crate) fn open_as(folder: &Path, state: &Path) -> Spaces {
+        let options = Options { mechanism: WANTED.get(), ..Options::default() };
+        Spaces::open_with(folder, state, options).unwrap()
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {

@@ -1,0 +1,78 @@
+//! What earlier processes left, at the next start: taken up again or cleared away.
+//!
+//! Only done by whoever has the state folder for itself. A workspace that was
+//! handed out is never cleared here, whatever became of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::super::overlay::take_away;
+use super::super::{Error, turn};
+use super::Repository;
+
+/// How old a lock on one of our names must be before it counts as left behind.
+///
+/// Moving a name takes milliseconds; another project of the same repository may
+/// be at it.
+const STALE: Duration = Duration::from_secs(60);
+/// Folders below each other that are looked into for locks.
+const MAX_DEPTH: usize = 6;
+
+impl Repository {
+    /// Brings order into what is there; does nothing while somebody works in it.
+    pub(super) fn adopt(&self) -> Result<(), Error> {
+        let Some(_alone) = turn::alone_now(&self.folders.state)? else { return Ok(()) };
+        self.clear_pins()?;
+        self.clear_pool()?;
+        self.clear_probes()?;
+        self.folders.sweep();
+        locks(&self.hub, 1, Duration::ZERO);
+        for attempt in self.folders.list()? {
+            let Some(made) = self.folders.made(&attempt)? else {
+                // Nobody was ever told of it.
+                self.folders.remove(&attempt)?;
+                continue;
+            };
+            locks(&self.folders.own(&attempt), 1, Duration::ZERO);
+            // Should it fail now, whoever wants to look at it is told why.
+            drop(self.restore(&made));
+        }
+        for name in ["refs/legation", "refs/heads/legation"] {
+            locks(&self.user.common_dir.join(name), MAX_DEPTH, STALE);
+        }
+        Ok(())
+    }
+
+    fn clear_probes(&self) -> Result<(), Error> {
+        let state = &self.folders.state;
+        for entry in fs::read_dir(state).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with("probe-") {
+                let target = entry.path().join("target");
+                take_away(&target).map_err(Error::files("unmounting", &target))?;
+                self.folders.discard(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Removes lock files that are older than they could be if somebody held them.
+fn locks(folder: &Path, depth: usize, age: Duration) {
+    let mut todo: Vec<(PathBuf, usize)> = vec![(folder.to_owned(), depth)];
+    while let Some((folder, depth)) = todo.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            if found.is_dir() && depth > 1 {
+                todo.push((entry.path(), depth.saturating_sub(1)));
+            }
+            let is_lock = entry.path().extension().is_some_and(|ending| ending == "lock");
+            let made = found.modified().unwrap_or_else(|_| SystemTime::now());
+            let old = SystemTime::now().duration_since(made).is_ok_and(|since| since >= age);
+            if found.is_file() && is_lock && old {
+                // If it cannot be removed, the first who needs it says so.
+                drop(fs::remove_file(entry.path()));
+            }
+        }
+    }
+}

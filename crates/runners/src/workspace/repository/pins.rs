@@ -1,0 +1,260 @@
+//! Checkouts that nobody works in: what overlays are laid over.
+//!
+//! One for every base that workspaces were made from lately. The first is written
+//! file by file; the next ones only hold what differs from the one they lie over.
+//! Once made, a pin is never written to, and it stays as long as something lies
+//! over it.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use legation_core::digest;
+
+use super::super::changes::settle;
+use super::super::folders::{Laid, Moment};
+use super::super::git::{Call, Trust};
+use super::super::index::{self, Index};
+use super::super::overlay::{Overlay, take_away};
+use super::super::turn::{self, Turn};
+use super::super::{Error, record};
+use super::{MAX_ROUNDS, Repository};
+
+/// Pins that are kept although nothing lies over them.
+const MAX_IDLE: usize = 4;
+/// Pins that may lie over one another; the kernel looks through all of them.
+const MAX_DEPTH: usize = 4;
+/// Pins that are looked at for the one that differs least.
+const MAX_COMPARED: usize = 3;
+/// The digits that tell apart checkouts of one commit under different settings.
+const VIEW_DIGITS: usize = 8;
+
+/// A checkout that overlays lie over.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Pin {
+    /// Its folder.
+    name: String,
+    pub(super) commit: String,
+    /// The folders of the pins that it lies over, the topmost first.
+    over: Vec<String>,
+    /// Files that changed after this moment were changed by somebody else.
+    pub(super) settled: Moment,
+    /// The second in which its last file was written.
+    newest_second: i64,
+}
+
+impl Repository {
+    pub(super) fn pins(&self) -> PathBuf {
+        self.folders.state.join("pins")
+    }
+
+    /// The pin of a commit, made if need be. It stays while the turn is held.
+    pub(super) fn pinned(&self, commit: &str) -> Result<(Pin, Turn), Error> {
+        let state = &self.folders.state;
+        let name = format!("{commit}-{}", digest::hex(&[&self.user.view()], VIEW_DIGITS));
+        for _ in 0..MAX_ROUNDS {
+            let turn = turn::together(state)?;
+            if let Some(pin) = self.pin(&name)? {
+                self.use_pin(&pin)?;
+                return Ok((pin, turn));
+            }
+            drop(turn);
+            let _alone = turn::alone(state)?;
+            if self.pin(&name)?.is_none() {
+                self.make_pin(commit, &name)?;
+                self.drop_idle(&name)?;
+            }
+        }
+        Err(Error::Unknown { what: "pinned checkout", id: name })
+    }
+
+    fn pin(&self, name: &str) -> Result<Option<Pin>, Error> {
+        record::read(&self.pins().join(name).join("pin.json"))
+    }
+
+    /// Notes that a pin is in use; once it is old enough its index can be trusted at sight.
+    fn use_pin(&self, pin: &Pin) -> Result<(), Error> {
+        let folder = self.pins().join(&pin.name);
+        // Only the order of these matters, and losing it costs a checkout at worst.
+        drop(File::create(folder.join("used")));
+        let ripe = folder.join("ripe");
+        let second = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let second = second.map_or(0, |now| now.as_secs());
+        if ripe.exists() || i64::try_from(second).unwrap_or_default() <= pin.newest_second {
+            return Ok(());
+        }
+        // Git trusts a file's times only if they are older than the index by a second,
+        // and reads the file otherwise. From the next second on nobody can change a file
+        // without showing it, so that an index dated there is true for all who come later.
+        let fresh = folder.join(format!("ripe.{}", record::fresh()));
+        let copy = fresh.join(".git/index");
+        fs::create_dir_all(fresh.join(".git")).map_err(Error::files("making", &fresh))?;
+        index::copy(&folder.join("index"), &copy)?;
+        let after = u64::try_from(pin.newest_second.saturating_add(1)).unwrap_or_default();
+        let after = SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(after));
+        let file = File::options().write(true).open(&copy);
+        let file = file.map_err(Error::files("writing", &copy))?;
+        let dated = file.set_modified(after.unwrap_or(SystemTime::UNIX_EPOCH));
+        dated.map_err(Error::files("writing", &copy))?;
+        if fs::rename(&fresh, &ripe).is_err() {
+            // Somebody was faster.
+            self.folders.discard(&fresh)?;
+        }
+        Ok(())
+    }
+
+    /// What an overlay over a pin lies over, the topmost first.
+    pub(super) fn below(&self, pin: &Pin) -> Result<Vec<String>, Error> {
+        let mut lower = Vec::new();
+        if self.pins().join(&pin.name).join("ripe").exists() {
+            lower.push(format!("{}/ripe", pin.name));
+        }
+        lower.push(format!("{}/files", pin.name));
+        lower.extend(pin.over.iter().map(|name| format!("{name}/files")));
+        Ok(lower)
+    }
+
+    /// The index of a pin.
+    pub(super) fn pinned_index(&self, pin: &Pin) -> PathBuf {
+        let folder = self.pins().join(&pin.name);
+        let ripe = folder.join("ripe/.git/index");
+        if ripe.exists() { ripe } else { folder.join("index") }
+    }
+
+    /// Makes a pin: beside its place first, so that it is there whole or not at all.
+    fn make_pin(&self, commit: &str, name: &str) -> Result<(), Error> {
+        let fresh = self.pins().join(format!("{}.new", record::fresh()));
+        let files = fresh.join("files");
+        fs::create_dir_all(&files).map_err(Error::files("making", &files))?;
+        let nearest = self.nearest(commit, name)?;
+        let over = match &nearest {
+            Some(pin) => {
+                self.differ(&fresh, pin, commit)?;
+                [std::slice::from_ref(&pin.name), &pin.over].concat()
+            }
+            None => {
+                let call = self.on_pin("read-tree", &fresh, &files);
+                call.args(["--reset", "-u", commit]).run()?;
+                Vec::new()
+            }
+        };
+        let index = fresh.join("index");
+        let listed = Index::read(&index, self.user.hash_bytes)?;
+        let pin = Pin {
+            name: name.to_owned(),
+            commit: commit.to_owned(),
+            over,
+            settled: settle(&index, &fresh.join("clock"), listed.newest())?,
+            newest_second: listed.newest_second(),
+        };
+        let shown = files.join(".git/index");
+        fs::create_dir_all(files.join(".git")).map_err(Error::files("making", &files))?;
+        fs::hard_link(&index, &shown).map_err(Error::files("writing", &shown))?;
+        record::write(&fresh.join("pin.json"), &pin)?;
+        let place = self.pins().join(name);
+        fs::rename(&fresh, &place).map_err(Error::files("writing", &place))
+    }
+
+    /// Writes only what differs from another pin.
+    fn differ(&self, fresh: &Path, pin: &Pin, commit: &str) -> Result<(), Error> {
+        let target = fresh.join("target");
+        fs::create_dir_all(&target).map_err(Error::files("making", &target))?;
+        let names = std::iter::once(&pin.name).chain(&pin.over);
+        let lower: Vec<PathBuf> = names.map(|name| self.pins().join(name).join("files")).collect();
+        let layer = fresh.join("layer");
+        let overlay = Overlay { lower: &lower, layer: &layer, target: &target };
+        overlay.lay().map_err(Error::files("mounting", &target))?;
+        index::copy(&self.pins().join(&pin.name).join("index"), &fresh.join("index"))?;
+        let call = self.on_pin("read-tree", fresh, &target);
+        let done = call.args(["-m", "-u", &pin.commit, commit]).run();
+        take_away(&target).map_err(Error::files("unmounting", &target))?;
+        done?;
+        let files = fresh.join("files");
+        fs::rename(layer.join("upper"), &files).map_err(Error::files("writing", &files))
+    }
+
+    /// The pin that differs least from a commit, if building on it is worth it.
+    fn nearest(&self, commit: &str, name: &str) -> Result<Option<Pin>, Error> {
+        let view = name.split_once('-').map(|(_, view)| view);
+        let mut best = None;
+        let same = |pin: &Pin| pin.name.split_once('-').map(|(_, view)| view) == view;
+        let pins = self.all_pins()?.into_iter().map(|(_, pin)| pin).filter(same);
+        for pin in pins.filter(|pin| pin.over.len() < MAX_DEPTH).take(MAX_COMPARED) {
+            let call = self.on_objects("diff-tree").args(["-r", "-z", "--name-only"]);
+            let said = call.args([&pin.commit, commit]).ask()?;
+            if said.code != 0 {
+                continue;
+            }
+            let differ = said.out.iter().filter(|byte| **byte == 0).count();
+            let all = index::count(&self.pins().join(&pin.name).join("index")).unwrap_or_default();
+            let is_near = differ.saturating_mul(2) < all;
+            if is_near && best.as_ref().is_none_or(|(least, _)| differ < *least) {
+                best = Some((differ, pin));
+            }
+        }
+        Ok(best.map(|(_, pin)| pin))
+    }
+
+    /// All pins, those used last first.
+    fn all_pins(&self) -> Result<Vec<(SystemTime, Pin)>, Error> {
+        let mut pins = Vec::new();
+        for entry in fs::read_dir(self.pins()).into_iter().flatten().flatten() {
+            let record = entry.path().join("pin.json");
+            if let Some(pin) = record::read::<Pin>(&record)? {
+                let time = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
+                let used = time(&entry.path().join("used")).or_else(|_| time(&record));
+                pins.push((used.unwrap_or(SystemTime::UNIX_EPOCH), pin));
+            }
+        }
+        pins.sort_by(|one, other| other.0.cmp(&one.0).then(other.1.name.cmp(&one.1.name)));
+        Ok(pins)
+    }
+
+    /// Drops pins that nothing lies over, except for a few and the one that is named.
+    fn drop_idle(&self, keep: &str) -> Result<(), Error> {
+        let mut needed = HashSet::from([keep.to_owned()]);
+        for attempt in self.folders.list()? {
+            let made = self.folders.made(&attempt)?;
+            if let Some(Laid::Overlay { lower }) = made.map(|made| made.laid) {
+                let names = lower.iter().filter_map(|path| path.split_once('/'));
+                needed.extend(names.map(|(name, _)| name.to_owned()));
+            }
+        }
+        let pins = self.all_pins()?;
+        needed.extend(pins.iter().take(MAX_IDLE).map(|(_, pin)| pin.name.clone()));
+        let held: Vec<String> = pins
+            .iter()
+            .filter(|(_, pin)| needed.contains(&pin.name))
+            .flat_map(|(_, pin)| pin.over.clone())
+            .collect();
+        needed.extend(held);
+        for (_, pin) in pins.iter().filter(|(_, pin)| !needed.contains(&pin.name)) {
+            self.folders.discard(&self.pins().join(&pin.name))?;
+        }
+        Ok(())
+    }
+
+    /// Clears what a crash left of pins in the making.
+    pub(super) fn clear_pins(&self) -> Result<(), Error> {
+        for entry in fs::read_dir(self.pins()).into_iter().flatten().flatten() {
+            let folder = entry.path();
+            if folder.extension().is_some_and(|ending| ending == "new") {
+                let target = folder.join("target");
+                take_away(&target).map_err(Error::files("unmounting", &target))?;
+                self.folders.discard(&folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A command on a pin's files.
+    fn on_pin(&self, name: &str, folder: &Path, files: &Path) -> Call<'_> {
+        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", &self.hub);
+        let call = call.env("GIT_OBJECT_DIRECTORY", &self.user.objects);
+        let call = call.env("GIT_INDEX_FILE", folder.join("index"));
+        call.env("GIT_WORK_TREE", files).within(files)
+    }
+}
