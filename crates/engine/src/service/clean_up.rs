@@ -29,7 +29,7 @@ impl<H: Host> Service<H> {
         tokio::spawn(async move {
             let spaces = self.real.spaces();
             let there = spaces.clone();
-            let listed = tokio::task::spawn_blocking(move || trees(&there)).await;
+            let listed = tokio::task::spawn_blocking(move || trees(&there, limits)).await;
             // What cannot be looked at now is looked at by the next start.
             let Ok(Ok(trees)) = listed else { return };
             let mut over = HashSet::new();
@@ -45,12 +45,14 @@ impl<H: Host> Service<H> {
     }
 }
 
-fn trees(spaces: &Spaces) -> Result<HashSet<String>, Error> {
-    Ok(spaces.standing()?.into_iter().map(|one| one.place.tree).collect())
+/// The trees of which something would go, if none of them were in use.
+fn trees(spaces: &Spaces, limits: Limits) -> Result<HashSet<String>, Error> {
+    let surplus = spaces.surplus(limits, |_| false)?;
+    Ok(surplus.iter().filter_map(|(what, _)| what.tree().map(str::to_owned)).collect())
 }
 
 fn clear(spaces: &Spaces, limits: Limits, over: &HashSet<String>) -> Result<(), Error> {
-    for (surplus, _) in spaces.surplus(limits, |place| !over.contains(&place.tree))? {
+    for (surplus, _) in spaces.surplus(limits, |tree| !over.contains(tree))? {
         // What cannot be kept stays, and `legation workspaces list` shows it.
         drop(spaces.clear_away(&surplus));
     }

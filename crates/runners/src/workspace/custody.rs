@@ -113,6 +113,18 @@ pub enum Surplus {
     Spare(Spare),
 }
 
+impl Surplus {
+    /// The tree that it belongs to, if it belongs to one.
+    #[must_use]
+    pub fn tree(&self) -> Option<&str> {
+        match self {
+            Self::Workspace(standing) => Some(&standing.place.tree),
+            Self::Kept(work) => Some(&work.tree),
+            Self::Spare(_) => None,
+        }
+    }
+}
+
 /// Why something would go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
@@ -185,7 +197,7 @@ impl Spaces {
             return Err(Error::Refused {
                 reason: format!("{} is there already", to.display()),
                 files: Vec::new(),
-                hint: "name a folder that is not".into(),
+                hint: "name a folder that is not there yet".into(),
             });
         }
         self.mechanism.restore_work(work, to)
@@ -201,12 +213,12 @@ impl Spaces {
         }
     }
 
-    /// What goes beyond the limits, the first to go first. What `in_use` says yes to stays,
-    /// and so does what somebody wants to keep.
+    /// What goes beyond the limits, the first to go first. What belongs to a tree that is
+    /// in use stays, and so does what somebody wants to keep.
     pub fn surplus(
         &self,
         limits: Limits,
-        in_use: impl Fn(&Place) -> bool,
+        in_use: impl Fn(&str) -> bool,
     ) -> Result<Vec<(Surplus, Because)>, Error> {
         let old = |since: SystemTime| since.elapsed().is_ok_and(|age| age >= limits.max_age);
         let standing = self.standing()?;
@@ -214,7 +226,7 @@ impl Spaces {
         let all = standing.iter().map(|one| one.bytes).chain(spares.iter().map(|one| one.bytes));
         let mut bytes = all.fold(0_u64, u64::saturating_add);
         let mut idle: Vec<Standing> =
-            standing.into_iter().filter(|one| !one.exempt && !in_use(&one.place)).collect();
+            standing.into_iter().filter(|one| !one.exempt && !in_use(&one.place.tree)).collect();
         idle.sort_by_key(|one| one.since);
         spares.sort_by_key(|one| one.since);
         let mut surplus = Vec::new();
@@ -231,10 +243,10 @@ impl Spaces {
             bytes = bytes.saturating_sub(weight);
             surplus.push((what, because));
         }
-        let works = self
-            .works()?
-            .into_iter()
-            .filter(|work| old(work.since) && !work.exempt && (work.in_branch || limits.unapplied));
+        let works = self.works()?.into_iter().filter(|work| {
+            let may_go = work.in_branch || limits.unapplied;
+            old(work.since) && may_go && !work.exempt && !in_use(&work.tree)
+        });
         surplus.extend(works.map(|work| (Surplus::Kept(Box::new(work)), Because::Age)));
         Ok(surplus)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use legation_runners::workspace::{Because, Limits, Surplus};
 use serde_json::{Value, json};
 
-use super::stock::{Stock, age, age_ms, size};
+use super::stock::{Stock, age, age_ms, over, size};
 use crate::commands::diff::failed;
 use crate::commands::values;
 use crate::error::CommandError;
@@ -47,8 +47,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         quota_bytes: workspace.quota_mb.saturating_mul(BYTES_PER_MB),
         unapplied: args.unapplied,
     };
-    let surplus = stock.spaces.surplus(limits, |place| stock.is_in_use(place));
-    let surplus = surplus.map_err(|problem| failed(&problem))?;
+    let surplus = surplus(&stock, limits)?;
     let mut goes = Vec::new();
     let mut stays = Vec::new();
     for (what, because) in surplus {
@@ -72,6 +71,15 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let value = json!({"removed": args.yes, "items": told, "bytes": bytes, "problems": left});
     output.answer(&value, || page(&goes, bytes, args.yes));
     if stays.is_empty() { Ok(ExitCode::SUCCESS) } else { Ok(ExitCode::from(1)) }
+}
+
+/// What would go, with nothing in it of a tree that is not over.
+fn surplus(stock: &Stock, limits: Limits) -> Result<Vec<(Surplus, Because)>, CommandError> {
+    let all = stock.spaces.surplus(limits, |_| false).map_err(|problem| failed(&problem))?;
+    let trees = all.iter().filter_map(|(what, _)| what.tree()).collect();
+    let over = over(&stock.reach, trees)?;
+    let surplus = stock.spaces.surplus(limits, |tree| !over.contains(tree));
+    surplus.map_err(|problem| failed(&problem))
 }
 
 /// What it is called.
@@ -146,10 +154,12 @@ fn page(goes: &[(Surplus, Because)], bytes: u64, done: bool) -> String {
         let line = format!("{}  {what_it_is} · {ago} · {why}", name(what));
         text.push_str(&format!("{}\n", clipped(&line, WIDTH)));
     }
-    let all = count(goes.len(), "thing");
+    let mut all = vec![count(goes.len(), "thing")];
+    all.extend(Some(size(bytes)).filter(|_| bytes > 0));
+    let all = all.join(" with ");
     text.push_str(&match done {
-        true => format!("{all} cleared away, {}\n", size(bytes)),
-        false => format!("{all} would go, {}; --yes does it\n", size(bytes)),
+        true => format!("{all} cleared away\n"),
+        false => format!("{all} would go; --yes does it\n"),
     });
     text
 }

@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::output::Output;
 use crate::page::{count, row, tame};
 use crate::reach::{Reach, block_on, unreadable};
-use crate::show::figures::cost;
+use crate::show::figures::dollars;
 
 /// Columns of a heading at the left.
 const HEAD: usize = 14;
@@ -104,7 +104,8 @@ fn page(entry: &Entry, value: &Value, files: &[String]) -> String {
     text.push_str(&fact("title", &told("title")));
     text.push_str(&fact("agent", &told("agent")));
     text.push_str(&fact("session", &told("session")));
-    text.push_str(&fact("cost", &cost(value.get("estimatedCost").and_then(Value::as_f64))));
+    let spent = value.get("estimatedCost").and_then(Value::as_f64);
+    text.push_str(&fact("cost", &spent.map_or_else(|| "unknown".to_owned(), dollars)));
     text.push_str(&fact("workspace", &told("path")));
     text.push_str(&fact("size", &entry.bytes().map(size).unwrap_or_default()));
     text.push_str(&fact("kept as", &told("ref")));

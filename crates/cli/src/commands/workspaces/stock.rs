@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use legation_core::Code;
 use legation_core::ids::DelegationId;
 use legation_core::text::{shown, span};
-use legation_runners::workspace::{KeptWork, Place, Provenance, Spaces, Standing};
+use legation_runners::workspace::{KeptWork, Provenance, Spaces, Standing};
 use serde_json::{Value, json};
 
 use crate::commands::diff::{failed, spaces};
@@ -43,7 +43,7 @@ impl Stock {
         }
         let spaces = spaces(&reach)?;
         let standing = spaces.standing().map_err(|problem| failed(&problem))?;
-        let over = over(&reach, &standing)?;
+        let over = over(&reach, standing.iter().map(|one| one.place.tree.as_str()).collect())?;
         let mut entries: Vec<Entry> = standing
             .into_iter()
             .map(|standing| Entry {
@@ -67,11 +67,6 @@ impl Stock {
         // What is there comes first, and of each kind the newest.
         entries.sort_by_key(|entry| (entry.standing.is_none(), entry.age_ms()));
         Ok(Self { reach, spaces, entries })
-    }
-
-    /// The trees of which nothing is open, among those that have a workspace here.
-    pub(super) fn is_in_use(&self, place: &Place) -> bool {
-        self.entries.iter().any(|entry| entry.in_use && entry.attempt == place.attempt)
     }
 
     /// The one that an attempt's id means, or the beginning of it; the id of a delegation
@@ -180,18 +175,17 @@ impl Entry {
     }
 }
 
-/// The trees that are over, among those of these workspaces.
-fn over(reach: &Reach, standing: &[Standing]) -> Result<HashSet<String>, CommandError> {
-    let trees: HashSet<&String> = standing.iter().map(|one| &one.place.tree).collect();
+/// The trees that are over, among these.
+pub(super) fn over(reach: &Reach, trees: HashSet<&str>) -> Result<HashSet<String>, CommandError> {
     let Some(reader) = reach.reader()? else {
-        return Ok(trees.into_iter().cloned().collect());
+        return Ok(trees.into_iter().map(str::to_owned).collect());
     };
     block_on(async {
         let mut over = HashSet::new();
         for tree in trees {
             let is_over = reader.is_over(&DelegationId::new(tree)).await;
             if is_over.map_err(|error| unreadable(&error))? {
-                over.insert(tree.clone());
+                over.insert(tree.to_owned());
             }
         }
         Ok(over)
