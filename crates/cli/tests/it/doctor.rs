@@ -41,6 +41,8 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
         engine    not running; it is started when it is needed
         journal   nothing was delegated here yet
 
+        workspace made as copy: the project is in no git repository
+
         fence     on, by Landlock … (`sandbox.fence` is `auto`)
           holds  no reading of other workspaces, the journal, tokens and ignored files
           holds  no writing outside the workspace, TMPDIR and `sandbox.writable`

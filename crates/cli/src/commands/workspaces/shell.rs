@@ -3,6 +3,7 @@
 //! The shell is the user's own and has no fence around it. What an attempt put into its
 //! repository could still be run by the user's git, so hooks and the like are off there.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use legation_core::Code;
@@ -42,7 +43,8 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         // A shell answers in its own words; programs are told where to start one.
         let env: serde_json::Map<_, _> =
             place.env.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
-        let path = place.cwd.display().to_string();
+        // Without the slash that an empty way below the top leaves at its end.
+        let path: PathBuf = place.cwd.components().collect();
         let value = json!({"attempt": entry.attempt, "path": path, "env": env});
         output.answer(&value, String::new);
         return Ok(ExitCode::SUCCESS);
