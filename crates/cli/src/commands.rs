@@ -5,15 +5,19 @@ mod apply;
 mod approve;
 mod cancel;
 mod check_return;
+mod completions;
 mod config;
 mod cost;
 mod decide;
 mod delegate;
 mod demo;
 mod diff;
+mod doctor;
 mod engine;
+mod help;
 mod hint;
 mod history;
+mod mcp;
 mod parse;
 mod pause;
 mod resume;
@@ -62,7 +66,11 @@ pub(crate) enum Command {
     CheckReturn(check_return::Args),
     Agents(agents::Args),
     Config(config::Args),
+    Doctor(doctor::Args),
     Shell(shell::Args),
+    Mcp(mcp::Args),
+    Completions(completions::Args),
+    Help(help::Args),
     #[command(hide = true)]
     Engine(engine::Args),
 }
@@ -95,7 +103,11 @@ impl Command {
             Self::CheckReturn(args) => check_return::run(&args, output),
             Self::Agents(args) => agents::run(args, output),
             Self::Config(args) => config::run(args, output),
+            Self::Doctor(args) => doctor::run(&args, output),
             Self::Shell(args) => shell::run(&args, output),
+            Self::Mcp(args) => mcp::run(&args),
+            Self::Completions(args) => completions::run(&args, output),
+            Self::Help(args) => help::run(&args, output),
             Self::Engine(args) => engine::run(&args, output),
         }
     }

@@ -3,6 +3,7 @@
 //! What a setting may be is not decided here; this only knows where settings
 //! are kept and in which formats.
 
+mod edit;
 mod json_file;
 mod lines;
 mod toml_file;
@@ -17,9 +18,12 @@ use legation_core::config::{
 };
 use serde_json::{Value, json};
 
+pub(crate) use self::edit::Edit;
 use crate::config::lines::Lines;
 use crate::error::CommandError;
 
+/// The project's own settings.
+pub(crate) const PROJECT_FILE: &str = ".legation/config.toml";
 /// No sensible configuration is larger.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
@@ -39,9 +43,8 @@ pub(crate) fn layers(
     let name = ".claude/config.json";
     layers.extend(read(&path, Origin::ClaudeJson, name, json_file::layer));
     layers.extend(unread_script(project));
-    let path = project.join(".legation/config.toml");
-    let name = ".legation/config.toml";
-    layers.extend(read(&path, Origin::Project, name, toml_file::layer));
+    let path = project.join(PROJECT_FILE);
+    layers.extend(read(&path, Origin::Project, PROJECT_FILE, toml_file::layer));
     layers.push(environment(env));
     layers
 }

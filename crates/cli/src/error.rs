@@ -74,6 +74,11 @@ impl CommandError {
         Self { kind, code, message, hint: None, details: Box::default(), figures, remaining }
     }
 
+    /// What happened.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Says what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -137,6 +142,19 @@ impl From<Refused> for CommandError {
             details: Box::new(refused.details),
             figures: refused.figures,
             remaining: refused.remaining.map(Box::new),
+        }
+    }
+}
+
+impl From<CommandError> for Refused {
+    fn from(error: CommandError) -> Self {
+        Self {
+            code: error.code.to_string(),
+            message: error.message,
+            hint: error.hint.unwrap_or_default(),
+            details: *error.details,
+            figures: error.figures,
+            remaining: error.remaining.map(|remaining| *remaining),
         }
     }
 }

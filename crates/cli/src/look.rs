@@ -5,14 +5,36 @@ use legation_core::Code;
 use legation_core::ids::DelegationId;
 use legation_core::text::shown;
 use legation_core::time::Now;
+use legation_core::tree::SubtaskNo;
 use legation_engine::read::{Found, Reader};
-use serde_json::json;
+use legation_runners::workspace::Spaces;
+use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::reach::{Reach, unreadable};
+use crate::show::figures::text;
+use crate::show::tree::{self, Detail};
 
 /// Ids that are told where a beginning fits several.
 const MAX_TOLD: usize = 5;
+
+/// A delegation in words: its tree, what came of it, and what to do next.
+pub(crate) fn told(reach: &Reach, view: &Value) -> String {
+    tree::page(view, Detail::Words) + &tree::summary(view, reader(reach, view))
+}
+
+/// Who looks at a delegation.
+fn reader(reach: &Reach, view: &Value) -> tree::Reader {
+    if reach.is_attempt() {
+        return tree::Reader::Attempt;
+    }
+    let id = text(view, "delegationId");
+    // Where it cannot be known, saying how to apply it does no harm.
+    let applied = |spaces: Spaces| spaces.is_applied(id).unwrap_or(false);
+    let is_done = tree::has_changes(view)
+        && Spaces::open(&reach.paths.project, &reach.paths.state).is_ok_and(applied);
+    if is_done { tree::Reader::Done } else { tree::Reader::Person }
+}
 
 /// The time.
 pub(crate) fn now() -> Now {
@@ -20,26 +42,45 @@ pub(crate) fn now() -> Now {
 }
 
 /// A delegation with its tree, by its id or the beginning of it.
-pub(crate) async fn find(reach: &Reach, text: &str) -> Result<Found, CommandError> {
+pub(crate) async fn find(reach: &Reach, id: &str) -> Result<Found, CommandError> {
     let Some(reader) = reach.reader()? else {
-        return Err(not_found(text).hint("nothing was delegated in this project yet"));
+        return Err(not_found(id).hint("nothing was delegated in this project yet"));
     };
-    match reader.find(&DelegationId::new(text)).await {
+    match reader.find(&DelegationId::new(id)).await {
         Ok(found) => Ok(found),
         Err(legation_engine::Error::NotFound(_)) => {
-            let id = unique(&reader, text).await?;
+            let id = unique(&reader, id).await?;
             reader.find(&id).await.map_err(|error| unreadable(&error))
         }
         Err(error) => Err(unreadable(&error)),
     }
 }
 
+/// A subtask of a delegation. The end of a made id is enough to name it, as it is in what is
+/// shown.
+pub(crate) fn subtask(found: &Found, name: &str) -> Result<SubtaskNo, CommandError> {
+    let state = &found.state;
+    let delegation = &state.delegations[found.no];
+    let all = || delegation.subtasks.iter().copied();
+    let end = format!("-{name}");
+    let exact = all().find(|no| state.subtasks[*no].id.as_str() == name);
+    let mut ending = all().filter(|no| state.subtasks[*no].id.as_str().ends_with(&end));
+    let unique = || ending.next().filter(|_| ending.next().is_none());
+    exact.or_else(unique).ok_or_else(|| {
+        let id = &delegation.id;
+        let message = format!("there is no subtask {} in {id}", shown::quote(name));
+        CommandError::failed(Code::Conflict, message)
+            .hint(format!("`legation status {id}` lists its subtasks"))
+            .details(json!({"missing": "subtask", "id": name}))
+    })
+}
+
 /// The whole id of a delegation. An attempt may not read the journal and has to give all of it.
-pub(crate) async fn resolve(reach: &Reach, text: &str) -> Result<DelegationId, CommandError> {
+pub(crate) async fn resolve(reach: &Reach, id: &str) -> Result<DelegationId, CommandError> {
     if reach.is_attempt() {
-        return Ok(DelegationId::new(text));
+        return Ok(DelegationId::new(id));
     }
-    let found = find(reach, text).await?;
+    let found = find(reach, id).await?;
     Ok(found.state.delegations[found.no].id.clone())
 }
 

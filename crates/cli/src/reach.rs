@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use legation_core::Code;
 use legation_core::config::{RESERVED_NAMES, SHORT_NAMES};
 use legation_engine::client::{
-    Client, Conversation, Lost, Paths, StartError, launch, owner_of_workspace, reach_from_attempt,
+    Client, Conversation, Lost, Paths, StartError, launch, owner_of_workspace, passed_on,
+    reach_from_attempt,
 };
 use legation_engine::protocol::{Request, VERSION, Wish};
 use legation_engine::read::Reader;
@@ -100,15 +101,26 @@ impl Reach {
 
     /// Asks for something; the engine is started if need be.
     pub(crate) async fn ask(&self, wish: Wish) -> Result<Conversation, CommandError> {
-        let client = self.connect().await?;
-        client.request(&self.request(wish)).await.map_err(|problem| lost(&problem))
+        self.ask_for(None, wish).await
+    }
+
+    /// Asks for something in the name of a program that speaks through us.
+    pub(crate) async fn ask_for(
+        &self,
+        client: Option<String>,
+        wish: Wish,
+    ) -> Result<Conversation, CommandError> {
+        let connection = self.connect().await?;
+        let request = Request { client, ..self.request(wish) };
+        connection.request(&request).await.map_err(|problem| lost(&problem))
     }
 
     /// A request in our name.
     pub(crate) fn request(&self, wish: Wish) -> Request {
         let mut env = environment();
         env.extend(self.session.clone());
-        Request { v: VERSION, token: self.token.clone(), env, wish }
+        let (token, passed_on) = (self.token.clone(), passed_on());
+        Request { v: VERSION, token, env, passed_on, client: None, wish }
     }
 
     /// The journal, for reading; none if nothing was delegated here yet.

@@ -11,7 +11,6 @@ use crate::look;
 use crate::output::Output;
 use crate::reach::{Reach, block_on};
 use crate::show::figures::text;
-use crate::show::tree::{self, Detail};
 use crate::watch::{End, Until, Watch};
 
 /// A wish about a delegation.
@@ -28,7 +27,7 @@ pub(crate) struct Wanted {
 pub(crate) fn run(wanted: Wanted, output: &mut Output) -> Result<ExitCode, CommandError> {
     let reach = Reach::current()?;
     let end = block_on(steer(&reach, wanted, output))?;
-    Ok(answer(end, output))
+    Ok(answer(end, &reach, output))
 }
 
 async fn steer(reach: &Reach, wanted: Wanted, output: &mut Output) -> Result<End, CommandError> {
@@ -39,18 +38,21 @@ async fn steer(reach: &Reach, wanted: Wanted, output: &mut Output) -> Result<End
 }
 
 /// Says how it ended.
-pub(crate) fn answer(end: End, output: &mut Output) -> ExitCode {
+pub(crate) fn answer(end: End, reach: &Reach, output: &mut Output) -> ExitCode {
     match end {
         End::Over { status, view } => {
-            output.answer(&view, || tree::page(&view, Detail::Words) + &tree::summary(&view));
+            output.answer(&view, || look::told(reach, &view));
             ending::exit_code(&status)
         }
         End::Done(value) => {
             output.answer(&value, || done(&value));
             ExitCode::SUCCESS
         }
-        End::Accepted { delegation, status } => {
-            let value = json!({"delegationId": delegation, "status": status});
+        End::Accepted { delegation, status, again } => {
+            let mut value = json!({"delegationId": delegation, "status": status});
+            if let (Some(again), Some(value)) = (again, value.as_object_mut()) {
+                value.extend(again.json());
+            }
             output.answer(&value, || delegation.to_string());
             ExitCode::SUCCESS
         }

@@ -3,6 +3,7 @@
 //! An engine that dies is not the end of it: it is started again, and the same
 //! delegation is waited for.
 
+mod again;
 mod display;
 mod interrupt;
 
@@ -15,6 +16,7 @@ use legation_engine::protocol::{Reply, Wish};
 use serde_json::Value;
 use tokio::time::{MissedTickBehavior, interval};
 
+use self::again::Again;
 use self::display::Display;
 use self::interrupt::Interrupts;
 use crate::error::CommandError;
@@ -29,6 +31,9 @@ const BREATH: Duration = Duration::from_millis(100);
 const DRAW_EVERY: Duration = Duration::from_millis(250);
 /// How long somebody who will not wait listens for a first word about how it stands.
 const FIRST_WORD: Duration = Duration::from_secs(2);
+
+/// How what was just accepted stands.
+const PENDING: &str = "pending";
 
 /// What somebody waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +64,8 @@ pub(crate) enum End {
         delegation: DelegationId,
         /// How it stands.
         status: String,
+        /// The same call had been made before.
+        again: Option<Again>,
     },
     /// Somebody would not wait for the end.
     Left {
@@ -77,6 +84,9 @@ pub(crate) struct Watch<'a> {
     interrupts: Interrupts,
     /// Whether anything was heard since the last loss.
     heard: bool,
+    /// What is asked for, in words, and whether it was asked for before.
+    asked: String,
+    again: Option<Again>,
 }
 
 /// What became of a conversation.
@@ -90,7 +100,8 @@ impl<'a> Watch<'a> {
     pub(crate) fn new(reach: &'a Reach, output: &'a mut Output, until: Until) -> Self {
         let display = if until == Until::Over { Display::of(output) } else { Display::Silent };
         let (delegation, interrupts) = (None, Interrupts::default());
-        Self { reach, output, until, display, delegation, interrupts, heard: false }
+        let (asked, again) = (String::new(), None);
+        Self { reach, output, until, display, delegation, interrupts, heard: false, asked, again }
     }
 
     /// Somebody whose Ctrl-C cancels the delegation; a second one does not wait for that.
@@ -110,6 +121,13 @@ impl<'a> Watch<'a> {
         self
     }
 
+    /// What is asked for, in words; if another task has been asked for under the same key,
+    /// that is told.
+    pub(crate) fn asks_for(mut self, task: String) -> Self {
+        self.asked = task;
+        self
+    }
+
     /// Asks, and waits.
     pub(crate) async fn run(mut self, wish: Wish) -> Result<End, CommandError> {
         let mut wish = wish;
@@ -117,7 +135,7 @@ impl<'a> Watch<'a> {
         loop {
             let talk = tokio::select! {
                 asked = self.reach.ask(wish.clone()) => match asked {
-                    Ok(conversation) => self.listen(conversation).await?,
+                    Ok(conversation) => self.listen(conversation, losses).await?,
                     Err(error) if losses == 0 => return Err(error),
                     Err(_) => Talk::Lost(Lost::Gone),
                 },
@@ -155,11 +173,21 @@ impl<'a> Watch<'a> {
             // It carries a key, or is recognised as the same call of the same attempt.
             (_, wish @ Wish::Delegate(_)) => Some(wish),
             // Whether it was done cannot be known; asking again could do it twice.
-            (_, Wish::Wait { .. } | Wish::Steer(_) | Wish::Submitted | Wish::Ping) => None,
+            (
+                _,
+                Wish::Wait { .. }
+                | Wish::Look { .. }
+                | Wish::List
+                | Wish::Agents
+                | Wish::Explain { .. }
+                | Wish::Steer(_)
+                | Wish::Submitted
+                | Wish::Ping,
+            ) => None,
         }
     }
 
-    async fn listen(&mut self, mut talk: Conversation) -> Result<Talk, CommandError> {
+    async fn listen(&mut self, mut talk: Conversation, losses: u32) -> Result<Talk, CommandError> {
         let mut draw = interval(DRAW_EVERY);
         draw.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut patience = std::pin::pin!(patience(self.until));
@@ -173,6 +201,12 @@ impl<'a> Watch<'a> {
                 }
                 reply = talk.next() => match reply {
                     Ok(reply) => {
+                        // After a loss it is our own call that is found again.
+                        if let Reply::Accepted { delegation, again: true, .. } = &reply
+                            && losses == 0
+                        {
+                            self.found_again(delegation).await;
+                        }
                         if let Some(end) = self.take(reply)? {
                             return Ok(Talk::Ended(end));
                         }
@@ -190,13 +224,17 @@ impl<'a> Watch<'a> {
     /// The end for somebody who waits for acceptance only.
     fn accepted(&self) -> Option<End> {
         let delegation = self.delegation.clone().filter(|_| self.until == Until::Accepted)?;
-        Some(End::Accepted { delegation, status: "pending".to_owned() })
+        let known = self.again.as_ref().and_then(|again| again.status.clone());
+        let status = known.unwrap_or_else(|| PENDING.to_owned());
+        Some(End::Accepted { delegation, status, again: self.again.clone() })
     }
 
     fn take(&mut self, reply: Reply) -> Result<Option<End>, CommandError> {
         self.heard = true;
         match reply {
-            Reply::Accepted { delegation, chosen, .. } => {
+            Reply::Accepted { delegation, chosen, again, .. } => {
+                // Who would be chosen now says nothing about what was asked for before.
+                let chosen = if again { Vec::new() } else { chosen };
                 self.display.begin(&delegation, &chosen);
                 self.display.chosen(self.output, &chosen);
                 self.interrupts.cancel_if_wanted(self.reach, &delegation);
@@ -218,19 +256,23 @@ impl<'a> Watch<'a> {
         Ok(None)
     }
 
-    fn over(&self, status: String, view: Value) -> End {
-        match (self.until, &self.delegation) {
-            (Until::Accepted, Some(id)) => End::Accepted { delegation: id.clone(), status },
-            (Until::Accepted | Until::Done | Until::Over, _) => End::Over { status, view },
+    fn over(&self, status: String, mut view: Value) -> End {
+        if let Some(end) = self.accepted() {
+            return end;
         }
+        if let (Some(again), Some(view)) = (&self.again, view.as_object_mut()) {
+            view.extend(again.json());
+        }
+        End::Over { status, view }
     }
 
     fn done(&self, value: Value) -> Option<End> {
         match (self.until, &self.delegation) {
             (Until::Over, _) => None,
             (Until::Accepted, Some(id)) => {
-                let status = value.get("status").and_then(Value::as_str).unwrap_or("pending");
-                Some(End::Accepted { delegation: id.clone(), status: status.to_owned() })
+                let status = value.get("status").and_then(Value::as_str).unwrap_or(PENDING);
+                let (delegation, again) = (id.clone(), self.again.clone());
+                Some(End::Accepted { delegation, status: status.to_owned(), again })
             }
             (Until::Accepted | Until::Done, _) => Some(End::Done(value)),
         }

@@ -104,10 +104,20 @@ struct Told {
     own: TaskConfig,
 }
 
+impl Call {
+    /// The task in words, whoever wrote them: the caller, or the user's list.
+    pub fn text(&self) -> String {
+        match self.entry.as_deref() {
+            Some(entry) => entry.in_words(),
+            None => self.task.trim().to_owned(),
+        }
+    }
+}
+
 impl Told {
     fn by(call: &Call) -> Self {
+        let text = call.text();
         let Some(entry) = call.entry.as_deref() else {
-            let text = call.task.trim().to_owned();
             let mut task = Task::from_text(&text);
             if is_list_entry(&task.title) {
                 // The first line is a title, and a part of the work like those below it.
@@ -116,7 +126,7 @@ impl Told {
             return Self { task, text, own: TaskConfig::default() };
         };
         let own = entry.delegation_config.clone().unwrap_or_default();
-        Self { text: entry.in_words(), task: entry.clone(), own }
+        Self { text, task: entry.clone(), own }
     }
 }
 

@@ -15,11 +15,11 @@ use legation_core::money::Usd;
 use legation_core::tree::event::Caller;
 use legation_core::tree::plan::{Plan, PlanSubtask};
 use legation_engine::{Engine, Follow, Options};
-use legation_store::{Journal, Memory, Sqlite};
+use legation_store::{Append, Delegation, Journal, Memory, Page, Past, Row, Sqlite};
 use serde_json::{Map, Value, json};
 
-use crate::agent::Scripted;
 use crate::figures::{self, Stretch, rounded};
+use crate::scripted::Scripted;
 
 /// Delegations before the measurement begins.
 const WARM_UP: u32 = 20;
@@ -29,6 +29,9 @@ const FAN_WAIT_MS: u64 = 100;
 const TREES: u32 = 64;
 /// Writes by which the cost of a promise is measured.
 const BARE_COMMITS: u32 = 100;
+/// Milliseconds between the ends in a past that was made: a million take twelve days,
+/// which is less than is kept.
+const PAST_EVERY_MS: i64 = 1_000;
 /// Events that are read at once when they are counted.
 const READ: usize = 16_384;
 
@@ -113,7 +116,7 @@ impl<J: Journal + 'static> Bench<J> {
     }
 
     fn expect(&self, children: u32) -> Outcome<()> {
-        match self.world.children() {
+        match self.world.started() {
             ran if ran == u64::from(children) => Ok(()),
             ran => Err(format!("{ran} children ran, and {children} were asked for")),
         }
@@ -255,35 +258,84 @@ async fn trees(seconds: u32) -> Outcome<Figures> {
 }
 
 /// So many ended delegations in the journal of a project, for measuring what else is
-/// done there. What is lost if the machine fails now is made again.
+/// done there. One is really made, and the others are like it but for their names and
+/// times. What is lost if the machine fails now is made again.
 async fn fill(n: u32, file: &Path) -> Outcome<Figures> {
+    let sample = Arc::new(Sample::made().await?);
     let options = legation_store::Options {
         durability: legation_store::Durability::Off,
         ..legation_store::Options::default()
     };
-    let journal = Sqlite::open(file, &options).map_err(|error| error.to_string())?;
-    let bench = Arc::new(Bench::new(journal));
+    let journal = Arc::new(Sqlite::open(file, &options).map_err(|error| error.to_string())?);
     let next = Arc::new(AtomicU32::new(0));
     let stretch = Stretch::begin();
-    let callers = (0..TREES).map(|_| {
-        let (bench, next) = (bench.clone(), next.clone());
+    let writers = (0..TREES).map(|_| {
+        let (journal, sample, next) = (journal.clone(), sample.clone(), next.clone());
         tokio::spawn(async move {
             loop {
                 match next.fetch_add(1, Ordering::Relaxed) {
-                    i if i < n => bench.one(i).await?,
-                    _ => return Outcome::Ok(()),
+                    i if i < n => journal.append(sample.like(i)).await,
+                    _ => return Ok(()),
                 }
+                .map_err(|error| error.to_string())?;
             }
         })
     });
-    for caller in callers.collect::<Vec<_>>() {
-        caller.await.map_err(|error| error.to_string())??;
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.map_err(|error| error.to_string()).flatten()?;
     }
     let (wall, cpu) = stretch.end();
-    bench.expect(n)?;
     let mut figures = per_delegation(n, wall, cpu);
     figures.insert("rss_mb".into(), megabytes(figures::rss()));
     Ok(figures)
+}
+
+/// A tree that came to its end.
+struct Sample {
+    delegation: Delegation,
+    events: Vec<String>,
+}
+
+impl Sample {
+    async fn made() -> Outcome<Self> {
+        let bench = Bench::new(Memory::new());
+        bench.one(0).await?;
+        let journal = bench.engine.journal();
+        let past = Past { status: None, since: None, page: Page::first(1) };
+        let past = journal.history(past).await.map_err(|error| error.to_string())?;
+        let delegation = past.delegations.into_iter().next().ok_or("nothing ended")?;
+        let entries = journal.read(&delegation.id, 0, READ).await;
+        let entries = entries.map_err(|error| error.to_string())?;
+        let events = entries.into_iter().map(|entry| entry.event).collect();
+        Ok(Self { delegation, events })
+    }
+
+    /// Another one like it, which ended earlier.
+    fn like(&self, i: u32) -> Append {
+        // Names come in no order, as those of the engine do.
+        let scattered = u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let id = format!("del-{scattered:016x}");
+        let earlier = i64::from(i) * PAST_EVERY_MS;
+        let delegation = Delegation {
+            id: id.clone(),
+            tree: id.clone(),
+            accepted_at: self.delegation.accepted_at - earlier,
+            started_at: self.delegation.started_at.map(|at| at - earlier),
+            ended_at: self.delegation.ended_at.map(|at| at - earlier),
+            ..self.delegation.clone()
+        };
+        let ended_at = delegation.ended_at;
+        Append {
+            expected_seq: 0,
+            events: self
+                .events
+                .iter()
+                .map(|event| event.replace(&self.delegation.id, &id))
+                .collect(),
+            tree: id,
+            rows: vec![Row::Delegation(delegation), Row::Tree { ended_at }],
+        }
+    }
 }
 
 /// A journal at full durability, on the disk that holds the workspace: a temporary

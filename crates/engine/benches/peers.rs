@@ -5,9 +5,10 @@
 //! own scripts print, so that all of them stand in one table. A variant `single`
 //! runs everything on one thread. `peers fill N FILE` leaves a journal with a past.
 
-mod agent;
 mod figures;
 mod modes;
+#[path = "../tests/it/scripted.rs"]
+mod scripted;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -56,7 +56,7 @@ pub(crate) struct Desk<W> {
     brought: BTreeMap<DelegationNo, bool>,
     /// Why a result is not where whoever asked for it works.
     not_brought: BTreeMap<DelegationNo, String>,
-    /// What has to be looked for after the engine came back.
+    /// What has to be looked for after the engine came back, and told when time moved.
     lost_sight: Vec<Act>,
     /// Made when the first one listens: it takes more memory than a small tree.
     /// Whether somebody has heard the answer of the whole tree.
@@ -252,6 +252,12 @@ impl<W: World> Desk<W> {
             if let Body::AttemptEnded(ended) = &event.body {
                 self.begun.remove(&ended.attempt);
             }
+        }
+        if events
+            .iter()
+            .any(|event| matches!(event.body, Body::Paused { .. } | Body::Resumed { .. }))
+        {
+            self.move_deadlines();
         }
         let spare = self.held.saturating_sub(self.needed());
         self.held -= spare;

@@ -13,7 +13,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use crate::actor::Actor;
 use crate::desk::Desk;
 use crate::ids;
-use crate::logs::Logs;
+use crate::logs::{Logs, RefusedCall};
 use crate::mail::{Accepted, Answer, Failure, Follow, Look, MAILBOX, Mail, Mailbox};
 use crate::news::News;
 use crate::read;
@@ -138,10 +138,10 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
     }
 
     /// Writes down that something was refused.
-    pub fn note_refused(&self, code: legation_core::Code, message: &str, who: &str) {
+    pub fn note_refused(&self, call: &RefusedCall<'_>) {
         if let Some(logs) = &self.shared.logs {
             let now = legation_core::tree::view::Stamp(self.shared.world.now());
-            logs.refused(&now.to_string(), code, message, who);
+            logs.refused(&now.to_string(), call);
         }
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use legation_core::Code;
+use legation_core::ids::{SessionId, SubtaskId};
 use serde_json::{Value, json};
 
 use crate::news::{News, Run, What};
@@ -32,6 +33,23 @@ struct LogFile {
     bytes: u64,
 }
 
+/// A call that was refused, as far as is known who made it.
+#[derive(Clone, Debug)]
+pub struct RefusedCall<'a> {
+    /// The kind of reason.
+    pub code: Code,
+    /// The reason.
+    pub message: &'a str,
+    /// Who called.
+    pub who: &'a str,
+    /// What an attempt that called is known by.
+    pub session: Option<SessionId>,
+    /// What it works on, or what was asked for.
+    pub task: Option<String>,
+    /// Its subtask.
+    pub subtask: Option<SubtaskId>,
+}
+
 impl Logs {
     /// Log files in this folder; workspaces lie in the other.
     pub fn open(folder: &Path, workspaces: &Path) -> io::Result<Self> {
@@ -49,7 +67,24 @@ impl Logs {
         if !matches!(news.what, What::Used { .. }) {
             append(&self.happened, &self.line(news));
         }
-        if let What::Ended { run, errors, .. } = &news.what {
+        if let What::LeftBehind { detail } = &news.what {
+            let line = json!({
+                "timestamp": news.timestamp, "type": "left_behind", "code": Code::UnknownError,
+                "message": detail, "session_id": null, "command": null,
+                "task": news.delegation, "subtask": null,
+            });
+            append(&self.wrong, &line);
+        }
+        if let What::Ended { run, errors, refused, .. } = &news.what {
+            for entry in refused {
+                let line = json!({
+                    "timestamp": news.timestamp, "type": "refused", "code": entry.code,
+                    "message": format!("{}: {}", entry.entry, entry.message),
+                    "session_id": run.session, "command": run.agent,
+                    "task": run.task, "subtask": run.subtask,
+                });
+                append(&self.wrong, &line);
+            }
             for error in errors {
                 let line = json!({
                     "timestamp": news.timestamp, "type": error.kind, "code": error.code,
@@ -62,10 +97,11 @@ impl Logs {
     }
 
     /// Writes down that something was refused.
-    pub(crate) fn refused(&self, timestamp: &str, code: Code, message: &str, who: &str) {
+    pub(crate) fn refused(&self, timestamp: &str, call: &RefusedCall<'_>) {
         let line = json!({
-            "timestamp": timestamp, "type": "refused", "code": code, "message": message,
-            "session_id": null, "command": who, "task": null, "subtask": null,
+            "timestamp": timestamp, "type": "refused", "code": call.code,
+            "message": call.message, "session_id": call.session, "command": call.who,
+            "task": call.task, "subtask": call.subtask,
         });
         append(&self.wrong, &line);
     }
@@ -99,6 +135,7 @@ impl Logs {
             | What::Paused { .. }
             | What::Resumed
             | What::CancelRequested { .. }
+            | What::LeftBehind { .. }
             | What::Finished { .. } => other(news),
         }
     }

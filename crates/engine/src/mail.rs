@@ -114,16 +114,19 @@ impl Mailbox {
         let _ = self.sender.send(Mail::Report(command)).await;
     }
 
-    /// Asks for a delegation in the name of an attempt of this tree, and waits for its
-    /// answer; nothing if it was refused.
-    pub(crate) async fn delegate(&self, delegate: Delegate) -> Option<Answer> {
+    /// Asks for a delegation in the name of an attempt of this tree, and waits until it
+    /// has ended; or says why it was refused. A tree that is over answers nothing.
+    pub(crate) async fn delegate(&self, delegate: Delegate) -> Option<Result<(), Failure>> {
         let (reply, accepted) = oneshot::channel();
         let mail = Mail::Delegate(Box::new(delegate), Follow::Nothing, reply);
         self.sender.send(mail).await.ok()?;
-        let id = accepted.await.ok()?.ok()?.id;
+        let id = match accepted.await.ok()? {
+            Ok(accepted) => accepted.id,
+            Err(failure) => return Some(Err(failure)),
+        };
         let (reply, answer) = oneshot::channel();
         self.sender.send(Mail::Await(id, reply)).await.ok()?;
-        answer.await.ok().flatten()
+        answer.await.ok().flatten().map(|_| Ok(()))
     }
 
     /// Tells the tree that a result is where whoever asked for it works, or why it is not.

@@ -6,7 +6,7 @@
 use legation_core::config::Pattern;
 use legation_core::ids::{AgentId, AttemptId, DelegationId, SessionId, SubtaskId};
 use legation_core::money::Usd;
-use legation_core::returns::{ReturnError, Tokens};
+use legation_core::returns::{RefusedEntry, ReturnError, Tokens};
 use legation_core::tree::event::{Accepted, Body, MergeOutcome};
 use legation_core::tree::view::Stamp;
 use legation_core::tree::{AttemptNo, DelegationNo, Event, State, SubtaskNo};
@@ -88,6 +88,9 @@ pub enum What {
         files_changed: Vec<String>,
         /// What went wrong.
         errors: Vec<ReturnError>,
+        /// Entries in its output that nobody was asked to do.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        refused: Vec<RefusedEntry>,
     },
     /// A subtask waits for a human.
     Asked {
@@ -132,6 +135,11 @@ pub enum What {
         by: String,
         /// Why.
         reason: String,
+    },
+    /// Something could not be cleared away, and is still where it was.
+    LeftBehind {
+        /// What, why and where.
+        detail: String,
     },
     /// A delegation ended.
     Finished {
@@ -211,12 +219,11 @@ fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
             (state.delegation_of(*attempt), what)
         }
         Body::UsageSettled { attempt, tokens, cost, .. } => {
-            let used = What::Used { run: run(state, *attempt), tokens: *tokens, cost_usd: *cost };
-            (state.delegation_of(*attempt), used)
+            let run = run(state, *attempt);
+            (state.delegation_of(*attempt), What::Used { run, tokens: *tokens, cost_usd: *cost })
         }
         Body::ApprovalAsked { attempt, what } => {
-            let asked = What::Asked { run: run(state, *attempt), what: what.clone() };
-            (state.delegation_of(*attempt), asked)
+            (state.delegation_of(*attempt), asked(state, *attempt, what))
         }
         Body::AttemptEnded(end) => (state.delegation_of(end.attempt), ended(state, end.attempt)?),
         Body::RetryScheduled(retried) => {
@@ -237,6 +244,8 @@ fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
             (*delegation, What::CancelRequested { by, reason })
         }
         Body::DelegationEnded { delegation, .. } => (*delegation, finished(state, *delegation)),
+        Body::ResultLeft { delegation, why } => (*delegation, left_behind(why)),
+        Body::WorkspaceLeft { attempt, why } => (state.delegation_of(*attempt), left_behind(why)),
         Body::TreeOpened(_)
         | Body::AttemptSpawned { .. }
         | Body::ApprovalGiven { .. }
@@ -254,6 +263,14 @@ fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
         | Body::RolledBack { .. }
         | Body::WorkspaceRemoved { .. } => return None,
     })
+}
+
+fn left_behind(why: &str) -> What {
+    What::LeftBehind { detail: why.to_owned() }
+}
+
+fn asked(state: &State, no: AttemptNo, what: &str) -> What {
+    What::Asked { run: run(state, no), what: what.to_owned() }
 }
 
 fn taken_on(accepted: &Accepted, depth: u32) -> What {
@@ -294,6 +311,7 @@ fn ended(state: &State, no: AttemptNo) -> Option<What> {
         cost_usd: end.receipt.cost_usd,
         files_changed: end.receipt.files_changed.clone(),
         errors: end.answer.errors.clone(),
+        refused: end.receipt.refused.clone(),
     })
 }
 

@@ -28,6 +28,12 @@ pub struct Request {
     /// The part of its environment that speaks of delegation.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// What the program calls itself, where it acts for nobody but itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The part of its environment that children of a new tree may see.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub passed_on: BTreeMap<String, String>,
     /// What it wants.
     pub wish: Wish,
 }
@@ -42,6 +48,22 @@ pub enum Wish {
     Wait {
         /// Which.
         delegation: DelegationId,
+    },
+    /// Say how a delegation stands.
+    Look {
+        /// Which.
+        delegation: DelegationId,
+    },
+    /// List delegations: those under way, then the last that ended.
+    List,
+    /// List the agents that the caller may delegate to.
+    Agents,
+    /// Say what an agent would be allowed.
+    Explain {
+        /// Under whom; absent means the caller itself.
+        parent: Option<AgentId>,
+        /// Which.
+        child: AgentId,
     },
     /// Steer a delegation.
     Steer(Steer),

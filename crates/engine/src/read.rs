@@ -66,6 +66,11 @@ impl Reader {
         }
     }
 
+    /// Looks through the whole file for damage; the larger it is, the longer that takes.
+    pub async fn check(&self) -> Result<(), Error> {
+        Ok(self.journal.check().await?)
+    }
+
     /// A delegation with everything in its tree.
     pub async fn find(&self, id: &DelegationId) -> Result<Found, Error> {
         let not_found = || Error::NotFound(id.clone());

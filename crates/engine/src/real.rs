@@ -5,14 +5,17 @@
 //! never believed.
 
 mod attempt;
+mod callers;
 mod collect;
 mod entries;
+mod fence;
 mod handed_in;
+mod live;
 mod set_up;
 mod verify;
 mod works;
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,21 +25,27 @@ use legation_core::config::Mechanism;
 use legation_core::ids::{AgentId, AttemptId, DelegationId};
 use legation_core::time::Now;
 use legation_core::tree::Command;
-use legation_core::tree::event::Process;
+use legation_runners::keep::Pace;
 use legation_runners::supervise::{Ancestry, Keeper, Remote, ancestry};
 use legation_runners::workspace::{self, Spaces};
 use rustc_hash::FxHashMap;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
+use self::callers::Callers;
+use self::live::Live;
+use crate::client::passed_on;
 use crate::host::Home;
 use crate::mail::Mailbox;
 use crate::token::Secret;
-use crate::world::{Act, Manner, World};
+use crate::world::{Act, Job, Manner, World};
 
 const BYTES_PER_MB: u64 = 1024 * 1024;
 /// Workspaces that are worked on at once; the rest waits for a thread.
 const MAX_WORKS: usize = 8;
+/// How much later than the engine a keeper ends what is out of time: the engine knows
+/// of pauses first.
+const KEEPER_LATER_MS: u64 = 1_000;
 
 /// Where a project and everything that belongs to it is.
 #[derive(Clone, Debug)]
@@ -63,46 +72,10 @@ pub(crate) struct Inner {
     spaces: Arc<Spaces>,
     keeper: Keeper,
     running: Mutex<FxHashMap<AttemptId, Arc<Live>>>,
+    callers: Callers,
     works: Semaphore,
     /// Until when a provider wants nobody of these agents.
     holds: Mutex<FxHashMap<AgentId, Now>>,
-}
-
-/// An attempt that is being started, runs, or is being looked at.
-#[derive(Debug, Default)]
-struct Live {
-    /// How to reach its processes, once there are any.
-    remote: Mutex<Option<(Process, Remote)>>,
-    /// It has to stop.
-    stopping: std::sync::atomic::AtomicBool,
-    /// It has handed in a return.
-    handed_in: Notify,
-}
-
-impl Live {
-    fn remote(&self) -> MutexGuard<'_, Option<(Process, Remote)>> {
-        self.remote.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_stopping(&self) -> bool {
-        self.stopping.load(std::sync::atomic::Ordering::Acquire)
-    }
-
-    /// Stops it now, or as soon as there is something to stop.
-    fn stop(&self) {
-        self.stopping.store(true, std::sync::atomic::Ordering::Release);
-        if let Some((_, remote)) = &*self.remote() {
-            remote.stop();
-        }
-    }
-
-    /// There is something to reach; it may have to stop at once.
-    fn reach(&self, process: Process, remote: Remote) {
-        *self.remote() = Some((process, remote));
-        if self.is_stopping() {
-            self.stop();
-        }
-    }
 }
 
 impl Real {
@@ -124,6 +97,7 @@ impl Real {
             spaces: Arc::new(spaces),
             keeper,
             running: Mutex::default(),
+            callers: Callers::in_folder(options.state.join("callers")),
             works: Semaphore::new(MAX_WORKS),
             holds: Mutex::default(),
             options,
@@ -143,13 +117,24 @@ impl Real {
         self.inner.home()
     }
 
+    /// Keeps what children of a new tree may see of its caller's environment.
+    pub fn keep_caller(&self, tree: &DelegationId, env: &BTreeMap<String, String>) {
+        // A tree without it runs with what this process sees itself.
+        let _ = self.inner.callers.keep(tree, env);
+    }
+
+    /// Forgets the caller of a tree that was not accepted.
+    pub fn forget_caller(&self, tree: &DelegationId) {
+        self.inner.callers.forget(tree);
+    }
+
     /// Which attempt a process belongs to, whoever its parent is now.
     pub fn owner_of(&self, pid: u32) -> Ancestry<AttemptId> {
         let keepers: Vec<_> = self
             .inner
             .running()
             .iter()
-            .filter_map(|(id, live)| Some((live.remote().as_ref()?.0, id.clone())))
+            .filter_map(|(id, live)| Some((live.process()?, id.clone())))
             .collect();
         ancestry(pid, &keepers)
     }
@@ -158,6 +143,11 @@ impl Real {
     pub fn can_run(&self, agent: &AgentId, parent: Option<&AgentId>) -> bool {
         let found = self.inner.agent(agent, parent);
         found.is_some_and(|(definition, _)| !definition.legation.command.is_empty())
+    }
+
+    /// Why nothing at all can be run, where that is so.
+    pub fn obstacle(&self) -> Option<String> {
+        self.inner.no_fence()
     }
 
     /// The attempt that a token names, if we made it.
@@ -204,6 +194,12 @@ impl Inner {
         self.options.state.join("attempts").join(attempt.as_str())
     }
 
+    /// What children of a tree may see of its caller's environment; where that is gone,
+    /// of our own.
+    fn passed_on(&self, tree: &DelegationId) -> BTreeMap<String, String> {
+        self.callers.of(tree).unwrap_or_else(passed_on)
+    }
+
     fn token(&self, tree: &DelegationId, attempt: &AttemptId) -> String {
         self.options.secret.seal(tree, attempt)
     }
@@ -223,6 +219,11 @@ impl Inner {
     }
 }
 
+/// Until when a keeper waits for the engine to end an attempt, before it does so itself.
+fn kept_until(deadline: Now) -> u64 {
+    deadline.plus_ms(KEEPER_LATER_MS).0
+}
+
 /// The way of making workspaces that the configuration asks for.
 fn wanted(mechanism: Mechanism) -> workspace::Wanted {
     match mechanism {
@@ -232,14 +233,6 @@ fn wanted(mechanism: Mechanism) -> workspace::Wanted {
         Mechanism::Worktree => workspace::Wanted::Worktree,
         Mechanism::Copy => workspace::Wanted::Copy,
     }
-}
-
-/// The environment of this process, as far as it is text.
-fn own_environment() -> impl Iterator<Item = (String, String)> {
-    let text = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    std::env::vars_os().filter_map(text)
 }
 
 /// The time now.
@@ -265,13 +258,13 @@ impl World for Real {
         let inner = self.inner.clone();
         match act {
             Act::Spawn(job) => {
-                let (live, attempt) = (inner.begin(&job.attempt), job.attempt.clone());
+                let (live, attempt) = (inner.begin(&job), job.attempt.clone());
                 let (worker, inbox) = (inner.clone(), mail.clone());
                 let work = tokio::spawn(async move { worker.attempt(*job, live, inbox).await });
                 drop(tokio::spawn(inner.watch(work, attempt, mail)));
             }
             Act::Find(job) => {
-                let (live, attempt) = (inner.begin(&job.attempt), job.attempt.clone());
+                let (live, attempt) = (inner.begin(&job), job.attempt.clone());
                 let (worker, inbox) = (inner.clone(), mail.clone());
                 let work = tokio::spawn(async move { worker.take_up(*job, live, inbox).await });
                 drop(tokio::spawn(inner.watch(work, attempt, mail)));
@@ -283,12 +276,11 @@ impl World for Real {
                 }
             }
             Act::Freeze { attempt, frozen } => {
-                if let Some(live) = inner.running().get(&attempt)
-                    && let Some((_, remote)) = &*live.remote()
-                {
-                    if frozen { remote.freeze() } else { remote.thaw() }
-                }
+                inner.set_pace(&attempt, |pace| pace.frozen = frozen);
                 tokio::spawn(async move { mail.tell(Command::Froze { attempt, frozen }).await });
+            }
+            Act::SetDeadline { attempt, deadline } => {
+                inner.set_pace(&attempt, |pace| pace.deadline_ms = deadline.map(kept_until));
             }
             // A command cannot ask, so it cannot be answered; it is told for the record.
             Act::Answer { attempt, .. } => {
@@ -317,10 +309,27 @@ impl World for Real {
 
 impl Inner {
     /// Enters an attempt in the list of those that can be stopped.
-    fn begin(&self, attempt: &AttemptId) -> Arc<Live> {
-        let live = Arc::<Live>::default();
-        self.running().insert(attempt.clone(), live.clone());
+    fn begin(&self, job: &Job) -> Arc<Live> {
+        let deadline_ms = job.deadline.map(kept_until);
+        let live = Arc::new(Live::new(Pace { deadline_ms, frozen: job.frozen }));
+        self.running().insert(job.attempt.clone(), live.clone());
         live
+    }
+
+    /// Lets the time of an attempt go by in another way.
+    fn set_pace(&self, attempt: &AttemptId, change: impl FnOnce(&mut Pace)) {
+        let live = self.running().get(attempt).cloned();
+        if let Some(live) = live {
+            return live.set_pace(change);
+        }
+        // It may have been started by an engine that died before it could say so, in a
+        // tree that is paused and starts nothing until it is resumed.
+        if let Some(remote) = Remote::of(&self.folder(attempt)) {
+            let mut pace = Pace::default();
+            change(&mut pace);
+            // A keeper whose folder cannot be written to goes by its order.
+            let _ = remote.set_pace(pace);
+        }
     }
 
     /// Until when an agent's provider wants to be left alone, if it does.

@@ -60,6 +60,8 @@ fn about(state: &State, body: &Body) -> Option<DelegationNo> {
         | Body::CancelRequested { .. }
         | Body::AnswerDelivered { .. }
         | Body::RolledBack { .. }
+        | Body::ResultLeft { .. }
+        | Body::WorkspaceLeft { .. }
         | Body::WorkspaceRemoved { .. } => None,
     }
 }

@@ -7,6 +7,7 @@
 mod caller;
 mod converse;
 mod delegate;
+mod look;
 mod place;
 mod refuse;
 mod steer;
@@ -109,7 +110,7 @@ pub async fn serve<H: Host>(
     service.engine.recover(false).await?;
     ready();
     service.engine.keep_history(logging.store_history);
-    service.clone().forget_old(logging.history_retention, paths.attempts());
+    service.clone().forget_old(logging.history_retention, paths.clone());
     service.listen(&listener, || place::is_ours(&paths, &lock)).await;
     place::leave(&paths, lock);
     Ok(())
@@ -153,11 +154,15 @@ impl<H: Host> Service<H> {
     }
 
     /// Forgets what is older than the history is kept, in the background.
-    fn forget_old(self: Arc<Self>, days: u32, attempts: PathBuf) {
+    fn forget_old(self: Arc<Self>, days: u32, paths: Paths) {
         tokio::spawn(async move {
             let before = now().0.saturating_sub(u64::from(days) * MS_PER_DAY);
             let old = Duration::from_millis(u64::from(days) * MS_PER_DAY);
-            drop(tokio::task::spawn_blocking(move || place::clear_old(&attempts, old)).await);
+            let clearing = tokio::task::spawn_blocking(move || {
+                place::clear_old(&paths.attempts(), old);
+                place::clear_old(&paths.callers(), old);
+            });
+            drop(clearing.await);
             let before = i64::try_from(before).unwrap_or(i64::MAX);
             // What could not be forgotten now is forgotten by the next start.
             let _ = self.engine.journal().forget_before(before).await;

@@ -63,6 +63,13 @@ pub enum Act {
         /// Frozen or thawed.
         frozen: bool,
     },
+    /// The time of an attempt goes by in another way from now on.
+    SetDeadline {
+        /// Which.
+        attempt: AttemptId,
+        /// When it is up; none while it stands still.
+        deadline: Option<Now>,
+    },
     /// Tell an attempt what a human said.
     Answer {
         /// Which.
@@ -113,6 +120,10 @@ pub struct Job {
     pub brief: Brief,
     /// What its workspace is made from.
     pub base: Base,
+    /// When its time is up; none while it stands still.
+    pub deadline: Option<Now>,
+    /// Whether its processes are frozen, as far as is recorded.
+    pub frozen: bool,
     /// How to find its process, where it was recorded.
     pub process: Option<Process>,
     /// Its workspace, where it was recorded.

@@ -16,7 +16,7 @@ use legation_core::ids::{AttemptId, SessionId};
 
 use crate::keep::{Limits, Order};
 
-pub use environment::{ALLOWED, Place, environment};
+pub use environment::{ALLOWED, HAND_IN, Place, environment, is_passed_on};
 pub use parse::{MAX_LINE_BYTES, MAX_NOTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
 pub use resolve::{Folders, Unresolved, resolve};
 
@@ -39,6 +39,8 @@ pub struct Start<'a> {
     pub brief: &'a str,
     /// What it may take.
     pub limits: Limits,
+    /// See [`Order::deadline_ms`].
+    pub deadline_ms: Option<u64>,
     /// See [`Order::cgroup`].
     pub cgroup: Option<&'a Path>,
 }
@@ -61,12 +63,15 @@ pub enum Error {
 
 impl Start<'_> {
     /// The keeper's order, with the program found and the environment put together.
-    /// `own` is the environment of this process.
-    pub fn order(&self, own: impl IntoIterator<Item = (String, String)>) -> Result<Order, Error> {
-        let temporary = self.place.temporary();
-        fs::create_dir_all(&temporary)
-            .map_err(|source| Error::Folder { folder: temporary, source })?;
-        let env = environment(own, self.env, self.session, &self.place);
+    /// `caller` is the environment of whoever called.
+    pub fn order(
+        &self,
+        caller: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Order, Error> {
+        for folder in [self.place.temporary(), self.place.hand_in()] {
+            fs::create_dir_all(&folder).map_err(|source| Error::Folder { folder, source })?;
+        }
+        let env = environment(caller, self.env, self.session, &self.place);
         let search = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
         let beside = self.agent_file.and_then(Path::parent);
         let folders = Folders { workspace: self.place.workspace, beside, search };
@@ -79,7 +84,9 @@ impl Start<'_> {
             cwd: self.place.workspace.to_owned(),
             stdin: self.brief.to_owned(),
             limits: self.limits,
+            deadline_ms: self.deadline_ms,
             cgroup: self.cgroup.map(Path::to_owned),
+            fence: None,
         })
     }
 }

@@ -10,13 +10,16 @@
 //! - `stdout`, `stdout.<offset>`: what the program wrote, if anything, each file
 //!   named after the place of its first byte. Beyond the limit the beginning and the
 //!   end stay. The same for `stderr`.
+//! - `pace.json`: when its time is up and whether it stands still, where that has
+//!   changed since the order. Written by whoever steers the attempt.
 //! - `exit.json`: how it ended, when everything has. It is `keeper.json` with a
 //!   second line and a new name, which is faster than another file.
 //!
 //! Standard output carries one line break when the keeper is ready for signals, and
 //! then what the program writes as it comes. SIGTERM stops the program and all its
-//! descendants, SIGUSR1 freezes them, SIGUSR2 thaws them. The keeper knows nothing
-//! of delegations.
+//! descendants, SIGUSR1 freezes them, SIGUSR2 thaws them, unless the file says other.
+//! When the time is up it stops them by itself. The keeper knows nothing of
+//! delegations.
 
 pub mod cgroup;
 mod claim;
@@ -24,7 +27,9 @@ mod copy;
 mod descendants;
 mod ended;
 mod life;
+pub(crate) mod mark;
 mod order;
+mod pace;
 mod program;
 mod segments;
 
@@ -37,6 +42,7 @@ use tokio::runtime::Builder;
 pub use claim::{Claim, KEEPER_FILE};
 pub use ended::{EXIT_FILE, Ended, Supervision};
 pub use order::{Limits, Order};
+pub use pace::{PACE_FILE, Pace};
 
 /// Bytes an order may have at most.
 pub const MAX_ORDER_BYTES: u64 = 64 << 20;

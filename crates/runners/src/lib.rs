@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod artifacts;
 pub mod command;
+pub mod fence;
 pub mod keep;
 mod procfs;
 pub mod supervise;

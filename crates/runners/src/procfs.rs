@@ -14,6 +14,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_si
 /// Bytes of an environment that are looked at; the kernel allows no more by default.
 const MAX_ENVIRON_BYTES: u64 = 4 << 20;
 
+/// Bytes of a line of `stat`: some fifty numbers and a name of at most 64 bytes.
+const MAX_STAT_BYTES: usize = 2048;
+
 /// One line of `/proc/<pid>/stat`, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
@@ -23,6 +26,8 @@ pub(crate) struct Stat {
     pub(crate) parent: u32,
     /// The session it is in: the number of the process that made it.
     pub(crate) session: u32,
+    /// Whether it has a terminal, as a person's shell has and no kept program.
+    pub(crate) has_terminal: bool,
     /// Whether it has ended and only waits to be noticed.
     pub(crate) is_dead: bool,
     /// Processor time of the descendants it has waited for, in ticks.
@@ -52,8 +57,11 @@ pub(crate) fn pid(number: u32) -> Option<Pid> {
 
 /// What is known of a process; nothing if there is none of that number.
 pub(crate) fn stat(number: u32) -> Option<Stat> {
-    let line = fs::read(path(number, "stat")).ok()?;
-    parse(number, &line)
+    // One read: the kernel writes the line at once, and asking for its end as one does
+    // with files costs more than all the rest where every process is looked at.
+    let mut line = [0; MAX_STAT_BYTES];
+    let read = fs::File::open(path(number, "stat")).ok()?.read(&mut line).ok()?;
+    parse(number, line.get(..read)?)
 }
 
 /// Whether this very process still runs.
@@ -92,6 +100,28 @@ pub(crate) fn has_name(number: u32, name: &str) -> bool {
     let mut entries = environ.split(|&byte| byte == 0);
     entries
         .any(|entry| entry.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")))
+}
+
+/// The folder a process works in.
+pub(crate) fn folder(number: u32) -> Option<PathBuf> {
+    fs::read_link(path(number, "cwd")).ok()
+}
+
+/// What a process has open under this number or a higher one.
+pub(crate) fn opened(number: u32, first: i32) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(path(number, "fd")).into_iter().flatten().flatten();
+    let high = entries.filter(move |entry| {
+        let name = entry.file_name();
+        name.to_str().and_then(|name| name.parse::<i32>().ok()).is_some_and(|at| at >= first)
+    });
+    high.filter_map(|entry| fs::read_link(entry.path()).ok())
+}
+
+/// The numbers of this process's ancestors.
+pub(crate) fn ancestors() -> HashSet<u32> {
+    let parent = |stat: &Stat| Some(stat.parent).filter(|parent| *parent != 0);
+    let own = stat(own_pid()).as_ref().and_then(parent);
+    std::iter::successors(own, |number| stat(*number).as_ref().and_then(parent)).collect()
 }
 
 /// Signals this very process, and no other that may have its number by now.
@@ -133,6 +163,7 @@ fn parse(number: u32, line: &[u8]) -> Option<Stat> {
         process: Process { pid: number, started: count(19)? },
         parent: field(1)?.parse().ok()?,
         session: field(3)?.parse().ok()?,
+        has_terminal: count(4)? != 0,
         is_dead: matches!(state, "Z" | "X" | "x"),
         waited_ticks: count(13)?.saturating_add(count(14)?),
     })

@@ -11,6 +11,7 @@ mod reap;
 mod remote;
 mod running;
 mod spawn;
+mod tail;
 mod written;
 
 use std::io;
@@ -20,10 +21,11 @@ use crate::keep::Ended;
 
 pub use ancestry::{Ancestry, ancestry, is_kept, owner_of, session_in};
 pub use find::{Found, find};
-pub use reap::{become_subreaper, reap};
+pub use reap::{Traces, become_subreaper, reap};
 pub use remote::Remote;
 pub use running::Running;
 pub use spawn::Keeper;
+pub use tail::{Stream, Tail, tail};
 pub use written::written;
 
 /// How an attempt's processes came to their end.

@@ -39,7 +39,9 @@ pub use error::Error;
 use mechanism::Mechanism;
 use plain::Plain;
 use repository::Repository;
-pub use types::{Applied, From, How, Kept, MAX_FILES_SEEN, Merge, New, Note, Place, Seen, Start};
+pub use types::{
+    Applied, From, How, Kept, MAX_FILES_SEEN, Merge, New, Note, Origin, Place, Seen, Start,
+};
 
 /// What a plain folder may weigh before it is copied without being asked for.
 pub const DEFAULT_COPY_LIMIT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -117,6 +119,12 @@ impl Spaces {
     #[must_use]
     pub fn is_git(&self) -> bool {
         self.mechanism.is_git()
+    }
+
+    /// The files that workspaces are copies of.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.mechanism.origin()
     }
 
     /// How workspaces are made here, and why not in another way.
@@ -229,6 +237,11 @@ impl Spaces {
     /// The difference between the delegation's base and its result, or one kept work.
     pub fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
         self.mechanism.diff(delegation, kept)
+    }
+
+    /// Whether the delegation has a result and the user's own files have all of it.
+    pub fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.mechanism.is_applied(delegation)
     }
 
     /// Brings the delegation's result into the user's own files; all of it or nothing.

@@ -157,7 +157,7 @@ pub(crate) fn delegate(rng: &mut Rng, n: u64, caller: Caller, settings: &Setting
         title: format!("task {n}"),
         task: format!("the whole of task {}", rng.u32(0..40)),
         pattern: rng.choice(patterns).unwrap_or_default(),
-        rounds: maybe(rng, |rng| rng.u32(0..4)),
+        rounds: maybe(rng, |rng| rng.u32(1..4)),
         aggregate: rng.choice(aggregates).unwrap_or_default(),
         judge: (rng.u32(0..4) > 0).then(|| candidate(rng)),
         subtasks: (0..parts).map(|position| target(rng, position)).collect(),

@@ -1,13 +1,17 @@
 //! How many events a second the journal takes, and what an append costs.
 //!
 //! `cargo run --release --example appends -p legation-store -- [full|normal|off|memory]`
-//! writes to a folder of its own and prints one line.
+//! writes to a folder of its own and prints one line. With `bare N` it is not our
+//! journal but SQLite alone, with one table and one row for each of two commits: what
+//! N delegations cost at least in any program that keeps their bytes this way.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use legation_store::{Append, Durability, Journal, Memory, Options, Sqlite};
+use rusqlite::Connection;
 
 /// How many trees are written at once.
 const TREES: u32 = 64;
@@ -15,6 +19,9 @@ const TREES: u32 = 64;
 const APPENDS: u32 = 1000;
 /// About as long as events are.
 const EVENT_BYTES: usize = 300;
+/// Bytes of the events with which a small delegation begins, and of those with which it
+/// ends.
+const ACCEPTED_AND_ENDED: [usize; 2] = [1600, 1100];
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,7 +34,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "normal" => measure(open(Durability::Normal)?).await?,
         "off" => measure(open(Durability::Off)?).await?,
         "memory" => measure(Memory::new()).await?,
-        other => return Err(format!("`{other}` is none of full, normal, off, memory").into()),
+        "bare" => {
+            let n = std::env::args().nth(2).map_or(Ok(200), |n| n.parse())?;
+            return Ok(writeln!(std::io::stdout(), "{}", bare(&path, n)?)?);
+        }
+        other => return Err(format!("`{other}` is none of full, normal, off, memory, bare").into()),
     };
     Ok(writeln!(std::io::stdout(), "{wanted}: {line}")?)
 }
@@ -67,11 +78,31 @@ async fn fill(journal: Arc<impl Journal>, tree: u32) -> Result<u32, legation_sto
     Ok(events)
 }
 
-/// What this process used of the processor so far, in ticks of 10 ms.
+/// Commits the bytes of so many delegations, two commits each, with SQLite as it is.
+fn bare(path: &Path, n: u32) -> rusqlite::Result<String> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.execute("CREATE TABLE texts (no INTEGER PRIMARY KEY, text TEXT)", [])?;
+    let mut insert = connection.prepare("INSERT INTO texts (text) VALUES (?1)")?;
+    let texts = ACCEPTED_AND_ENDED.map(|bytes| "x".repeat(bytes));
+    let (begin, cpu) = (Instant::now(), cpu_time());
+    for _ in 0..n {
+        for text in &texts {
+            insert.execute([text])?;
+        }
+    }
+    let (wall, cpu) = (begin.elapsed(), cpu_time().saturating_sub(cpu));
+    let each = |time: Duration| time.as_secs_f64() * 1000.0 / f64::from(n);
+    let (wall, cpu) = (each(wall), each(cpu));
+    Ok(format!(r#"{{"cpu_ms_per_deleg":{cpu:.4},"wall_ms_per_deleg":{wall:.4}}}"#))
+}
+
+/// What this process used of the processors so far. The system counts it for each
+/// thread, in nanoseconds; none of ours ends while something is measured.
 fn cpu_time() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in brackets, may hold blanks.
-    let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
-    let ticks: u64 = fields.split_whitespace().skip(11).take(2).flat_map(str::parse::<u64>).sum();
-    Duration::from_millis(ticks * 10)
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let texts = threads.flat_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")));
+    let nanos = texts.filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    Duration::from_nanos(nanos.sum())
 }

@@ -57,6 +57,17 @@ pub enum Row {
     },
 }
 
+impl Row {
+    /// Whether it says that something has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        match self {
+            Self::Tree { ended_at } => ended_at.is_some(),
+            Self::Delegation(delegation) => delegation.ended_at.is_some(),
+            Self::Key { .. } => false,
+        }
+    }
+}
+
 impl Append {
     /// How many bytes its events have.
     pub(crate) fn bytes(&self) -> usize {

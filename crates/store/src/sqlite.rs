@@ -7,6 +7,8 @@
 
 mod connect;
 mod fault;
+mod file;
+mod log;
 mod packed;
 mod plans;
 mod purge;
@@ -30,7 +32,8 @@ use crate::journal::Journal;
 use crate::record::{Delegation, Entry, Page, Past, PastPage};
 
 /// Up to which size a file is looked through before it is opened. A larger one is
-/// looked through while work goes on.
+/// looked through while work goes on, if nobody closed it properly: that takes the
+/// longer the more has happened, and damage is noticed by whoever reads it, too.
 const CHECK_FIRST_BYTES: u64 = 32 * 1024 * 1024;
 
 /// When an append counts as written.
@@ -83,6 +86,9 @@ impl Sqlite {
     /// # Errors
     /// If the file cannot be written, is damaged, or belongs to somebody else.
     pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+        // Who only reads may leave an empty log.
+        let log = std::fs::metadata(connect::log_of(path));
+        let was_closed = log.map_or(true, |log| log.len() == 0);
         let connection = connect::writer(path, options)?;
         let path: Arc<Path> = Arc::from(path);
         let is_small = std::fs::metadata(&path).is_ok_and(|file| file.len() <= CHECK_FIRST_BYTES);
@@ -91,7 +97,7 @@ impl Sqlite {
         }
         let stopped = Stopped::default();
         let readers = Readers::start(Arc::clone(&path), options)?;
-        if !is_small {
+        if !is_small && !was_closed {
             readers.check_in_background(Arc::clone(&stopped));
         }
         let writer = Writer::start(connection, &path, Arc::clone(&stopped))?;

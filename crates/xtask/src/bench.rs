@@ -38,7 +38,7 @@ pub struct Args {
     /// With `real`: a past of a million delegations, too.
     #[arg(long)]
     long: bool,
-    /// Only cases whose names contain this.
+    /// Only cases whose names contain this; with `real`: `one`, `past`, `small`, `tasks`.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
     /// Count instructions only.
@@ -56,7 +56,9 @@ pub fn run(args: &Args) -> Result<()> {
             let options = engine::Options { peers: args.peers.as_deref(), quick: args.quick };
             engine::run(&options)?
         }
-        "real" => real::run(real::Options { quick: args.quick, long: args.long })?,
+        "real" => {
+            real::run(real::Options { quick: args.quick, long: args.long, only: &args.only })?
+        }
         "workspace" => workspace::run(args.quick)?,
         _ => rules(args)?,
     };

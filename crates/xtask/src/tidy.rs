@@ -51,6 +51,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "module-doc", check: layout::modules_say_what_they_are },
     Rule { name: "pure-core", check: words::core_is_pure },
     Rule { name: "sleep", check: words::no_sleep_in_tests },
+    Rule { name: "stranded", check: layout::no_stranded_test },
     Rule { name: "stray", check: layout::no_stray_file },
     Rule { name: "syntax", check: words::files_can_be_read },
     Rule { name: "test-binary", check: layout::one_test_binary_per_crate },

@@ -4,7 +4,9 @@ mod catalogue;
 mod check;
 mod explain;
 mod list;
+mod new;
 mod show;
+mod switch;
 
 use std::process::ExitCode;
 
@@ -13,7 +15,7 @@ use clap::Subcommand;
 use crate::error::CommandError;
 use crate::output::Output;
 
-/// Lists, shows, checks and explains agents.
+/// Lists, shows, checks, makes and explains agents.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -28,6 +30,12 @@ enum Verb {
     Show(show::Args),
     /// Looks for mistakes in agent files; exit code 1 if there are any.
     Check,
+    /// Writes the file of a new agent, for you to go on with.
+    New(new::Args),
+    /// Lets everybody delegate to an agent again.
+    Enable(switch::Args),
+    /// Keeps everybody from delegating to an agent.
+    Disable(switch::Args),
     /// Whether one agent may delegate to another, and what the other may then use.
     Explain(explain::Args),
 }
@@ -37,6 +45,9 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
         Verb::List => list::run(output),
         Verb::Show(args) => show::run(&args, output),
         Verb::Check => check::run(output),
+        Verb::New(args) => new::run(&args, output),
+        Verb::Enable(args) => switch::run(&args, switch::To::On, output),
+        Verb::Disable(args) => switch::run(&args, switch::To::Off, output),
         Verb::Explain(args) => explain::run(&args, output),
     }
 }

@@ -3,8 +3,11 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
 
+use legation_core::Code;
 use legation_core::ids::DelegationId;
-use legation_runners::workspace::{Applied, How};
+use legation_core::tree::view;
+use legation_engine::read::Found;
+use legation_runners::workspace::{Applied, Error, How, Spaces};
 use serde_json::json;
 
 use super::diff::{failed, spaces};
@@ -13,6 +16,7 @@ use crate::look;
 use crate::output::Output;
 use crate::page::{count, tame};
 use crate::reach::{Reach, block_on};
+use crate::show::tree;
 
 /// Brings the result of a delegation into your own files: all of it, or nothing.
 #[derive(clap::Args)]
@@ -32,16 +36,53 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     }
     let found = block_on(look::find(&reach, &args.id))?;
     let id = found.state.delegations[found.no].id.clone();
+    let spaces = spaces(&reach)?;
+    if has_nothing(&spaces, &id)? {
+        return nothing(&found, output);
+    }
     if !args.yes && !confirmed(&id, output)? {
         output.note("nothing was changed");
         return Ok(ExitCode::from(1));
     }
-    let applied =
-        spaces(&reach)?.apply(id.as_str(), How::Auto).map_err(|problem| failed(&problem))?;
+    let applied = spaces.apply(id.as_str(), How::Auto).map_err(|problem| failed(&problem))?;
     let value = json!({
         "delegationId": id, "applied": true, "files": applied.files, "commit": applied.commit,
     });
     output.answer(&value, || words(&applied));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether there is no result, or one that changes no file.
+fn has_nothing(spaces: &Spaces, id: &DelegationId) -> Result<bool, CommandError> {
+    match spaces.diff(id.as_str(), None) {
+        Ok(diff) => Ok(diff.is_empty()),
+        // No workspace was ever made for it.
+        Err(Error::Unknown { .. }) => Ok(true),
+        Err(problem) => Err(failed(&problem)),
+    }
+}
+
+/// There is nothing to apply: not yet, not all of the way, or not at all.
+fn nothing(found: &Found, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let delegation = &found.state.delegations[found.no];
+    let (id, status) = (&delegation.id, found.state.delegation_status(found.no));
+    let not_now = |message: String, hint: String| {
+        Err(CommandError::failed(Code::Conflict, message)
+            .hint(hint)
+            .details(json!({"delegationId": id, "status": status})))
+    };
+    if delegation.ended.is_none() {
+        let message = format!("{id} is {status}; nothing of it can be applied yet");
+        return not_now(message, format!("`legation status {id}` shows how far it is"));
+    }
+    let view = view::status(&found.state, found.no, look::now());
+    if let Some(subtask) = tree::kept_aside(&serde_json::to_value(view).unwrap_or_default()) {
+        let message = format!("{id} is {status}; only completed work can be applied");
+        let hint = format!("`legation diff {id} {subtask}` shows what was kept");
+        return not_now(message, hint);
+    }
+    let value = json!({"delegationId": id, "applied": false, "files": [], "commit": null});
+    output.answer(&value, || format!("{id} is {status} and changed no file: nothing to apply."));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -59,6 +100,9 @@ fn confirmed(id: &DelegationId, output: &mut Output) -> Result<bool, CommandErro
 }
 
 fn words(applied: &Applied) -> String {
+    if applied.files.is_empty() {
+        return "Your files have this result already; nothing was changed.\n".to_owned();
+    }
     let mut text = match &applied.commit {
         Some(commit) => {
             let short: String = commit.chars().take(12).collect();

@@ -1,5 +1,7 @@
 //! `legation config`.
 
+mod change;
+
 use std::process::ExitCode;
 
 use legation_core::config::{
@@ -7,6 +9,7 @@ use legation_core::config::{
 };
 use serde_json::{Map, Value, json};
 
+pub(super) use self::change::changeable;
 use crate::config::{merged, warning_json};
 use crate::error::CommandError;
 use crate::output::Output;
@@ -16,7 +19,7 @@ use crate::project::Project;
 /// What to do when a key is not known.
 const ALL_KEYS: &str = "`legation config list` shows all keys";
 
-/// Shows and checks the configuration.
+/// Shows, checks and changes the configuration.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -36,6 +39,19 @@ enum Action {
         /// The key, such as limits.maxDepth, or a section, such as limits.
         key: String,
     },
+    /// Change a setting in .legation/config.toml; the rest of the file stays as it is.
+    Set {
+        /// The key, such as limits.maxDepth.
+        key: String,
+        /// What it shall be; of a list, words with commas between them.
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Take a setting out of .legation/config.toml.
+    Unset {
+        /// The key, such as limits.maxDepth.
+        key: String,
+    },
     /// Say what is wrong with the configuration.
     Check,
     /// Print the JSON Schema of the configuration.
@@ -46,6 +62,8 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
     match args.action {
         Action::List { origin } => list(origin, output)?,
         Action::Get { key } => get(&key, output)?,
+        Action::Set { key, value } => change::set(&key, &value, output)?,
+        Action::Unset { key } => change::unset(&key, output)?,
         Action::Check => check(output)?,
         Action::Schema => {
             let text = || serde_json::to_string_pretty(schema()).unwrap_or_default();
@@ -72,15 +90,22 @@ fn list(with_origin: bool, output: &mut Output) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn get(key: &str, output: &mut Output) -> Result<(), CommandError> {
+/// A key or a section that there is.
+fn known(key: &str) -> Result<(KeyPath, Node), CommandError> {
     let path = KeyPath::parse(key).map_err(|problem| {
         CommandError::usage(format!("{key:?} is not a key: {problem}")).hint(ALL_KEYS)
     })?;
-    if at(&path) == Node::Unknown {
+    let node = at(&path);
+    if node == Node::Unknown {
         let near = near_key(&path).map(|near| format!("did you mean {near}?"));
         let hint = near.unwrap_or_else(|| ALL_KEYS.to_owned());
         return Err(CommandError::usage(format!("there is no key {path}")).hint(hint));
     }
+    Ok((path, node))
+}
+
+fn get(key: &str, output: &mut Output) -> Result<(), CommandError> {
+    let (path, _) = known(key)?;
     let effective = Project::current()?.config(output)?;
     if let Some(setting) = effective.setting(&path) {
         output.answer(&setting_json(&path, setting), || plain(&setting.value));

@@ -16,7 +16,7 @@ use legation_core::tree::plan::Aggregate;
 use legation_engine::protocol::Wish;
 
 pub(crate) use self::options::Options;
-use super::values::named;
+use super::values::{depth, named, rounds, width};
 use crate::error::CommandError;
 use crate::output::Output;
 use crate::reach::{Reach, block_on};
@@ -33,11 +33,11 @@ pub(crate) struct Args {
     /// review, ensemble or direct.
     #[arg(short, long, value_name = "PATTERN", value_parser = named::<Pattern>)]
     pattern: Option<Pattern>,
-    /// Levels that the tree may have, at most as many as configured.
-    #[arg(short, long, value_name = "N")]
+    /// Levels that the tree may have, 1 to 5 and at most as many as configured.
+    #[arg(short, long, value_name = "N", value_parser = depth, allow_negative_numbers = true)]
     depth: Option<u32>,
     /// Agents that may run at once, at most as many as configured.
-    #[arg(short = 'a', long = "agents", value_name = "N")]
+    #[arg(short = 'a', long = "agents", value_name = "N", value_parser = width, allow_negative_numbers = true)]
     width: Option<u32>,
     /// Who does it; may be given several times.
     #[arg(long = "agent", value_name = "AGENT")]
@@ -45,8 +45,8 @@ pub(crate) struct Args {
     /// How an ensemble comes to one answer: vote, best or merge.
     #[arg(long, value_name = "HOW", value_parser = named::<Aggregate>)]
     aggregate: Option<Aggregate>,
-    /// Rounds of a debate or review.
-    #[arg(long, value_name = "N")]
+    /// Rounds of a debate or review, 1 to 10.
+    #[arg(long, value_name = "N", value_parser = rounds, allow_negative_numbers = true)]
     rounds: Option<u32>,
     /// The subtasks, as a JSON file; `-` reads it from stdin.
     #[arg(long, value_name = "FILE")]
@@ -133,9 +133,10 @@ pub(crate) fn hand_over(asked: Asked, output: &mut Output) -> Result<ExitCode, C
     let until = if call.detach { Until::Accepted } else { Until::Over };
     let end = block_on(async {
         let watch = Watch::new(&reach, output, until).cancels_on_ctrl_c()?;
-        watch.about(None, &title).run(Wish::Delegate(Box::new(call))).await
+        let watch = watch.about(None, &title).asks_for(call.text());
+        watch.run(Wish::Delegate(Box::new(call))).await
     })?;
-    Ok(steer::answer(end, output))
+    Ok(steer::answer(end, &reach, output))
 }
 
 /// A key that no other call has.

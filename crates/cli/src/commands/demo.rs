@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 use crate::error::CommandError;
 use crate::output::Output;
 
-/// Shows everything at once: three agents side by side in a scratch repository, one that
-/// delegates in turn, one that is refused for being too deep, one that runs out of time.
+/// Shows everything at once, in a scratch repository of its own.
+///
+/// Three agents side by side, one that delegates in turn, one that is refused for being too
+/// deep, one that runs out of time.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Leave the scratch project where it is, to look around in it.

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use legation_core::Code;
 use legation_core::ids::AttemptId;
-use legation_core::text::shown;
 use legation_engine::read::Found;
 use legation_runners::workspace::{Error, Kept, Spaces};
 use serde_json::json;
@@ -88,16 +87,7 @@ struct Work {
 /// The work of the last attempt of a subtask that has any.
 fn last_work(found: &Found, subtask: &str) -> Result<Option<Work>, CommandError> {
     let state = &found.state;
-    let mut all = state.delegations[found.no].subtasks.iter().copied();
-    let end = format!("-{subtask}");
-    // The end of a made id is enough to name it, as it is in what is shown.
-    let is_meant = |id: &str| id == subtask || id.ends_with(&end);
-    let no = all.find(|no| is_meant(state.subtasks[*no].id.as_str())).ok_or_else(|| {
-        let id = &state.delegations[found.no].id;
-        let message = format!("there is no subtask {} in {id}", shown::quote(subtask));
-        CommandError::failed(Code::Conflict, message)
-            .hint(format!("`legation status {id}` lists its subtasks"))
-    })?;
+    let no = look::subtask(found, subtask)?;
     let mut attempts = state.subtasks[no].attempts.iter().rev().map(|no| &state.attempts[*no]);
     Ok(attempts.find_map(|attempt| {
         let (reference, base) = (attempt.kept.clone()?, attempt.base.clone()?);

@@ -19,12 +19,14 @@ use crate::reach::{Reach, block_on, unreadable};
 
 /// Delegations that are listed where nothing else is said.
 const USUAL_LIMIT: u32 = 20;
+/// Delegations that are listed at most.
+const MAX_LIMIT: u64 = 10_000;
 
 /// Lists what was delegated, what ended last first.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// At most so many.
-    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// At most so many, 1 to 10000.
+    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT, value_parser = limit, allow_negative_numbers = true)]
     pub(crate) limit: u32,
     /// Only those that stand so: completed, partial, failed, blocked, cancelled, pending,
     /// running, paused or all.
@@ -33,6 +35,10 @@ pub(crate) struct Args {
     /// Only those that ended since then: a span such as 2h or 7d, or a date.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<Since>,
+}
+
+fn limit(text: &str) -> Result<u32, String> {
+    values::whole(text, 1, MAX_LIMIT)
 }
 
 impl Args {

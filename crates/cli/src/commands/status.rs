@@ -14,7 +14,6 @@ use crate::listing;
 use crate::look;
 use crate::output::Output;
 use crate::reach::{Reach, block_on, unreadable};
-use crate::show::tree::{self, Detail};
 
 /// Delegations that a list shows of each kind.
 const MAX_LISTED: usize = 1_000;
@@ -46,13 +45,15 @@ fn one(reach: &Reach, id: &str, output: &mut Output) -> Result<ExitCode, Command
     let found = block_on(look::find(reach, id))?;
     let view = view::status(&found.state, found.no, look::now());
     let view = serde_json::to_value(view).unwrap_or_default();
-    output.answer(&view, || tree::page(&view, Detail::Words) + &tree::summary(&view));
+    output.answer(&view, || look::told(reach, &view));
     Ok(ExitCode::SUCCESS)
 }
 
 fn several(reach: &Reach, all: bool, output: &mut Output) -> Result<ExitCode, CommandError> {
     let pid = engine_pid(&reach.paths);
-    let entries = match reach.reader()? {
+    let reader = reach.reader()?;
+    let is_first = reader.is_none();
+    let entries = match reader {
         Some(reader) => block_on(entries(&reader, all))?,
         None => Vec::new(),
     };
@@ -64,7 +65,8 @@ fn several(reach: &Reach, all: bool, output: &mut Output) -> Result<ExitCode, Co
         };
         match entries.as_slice() {
             [] if all => format!("{engine}Nothing was delegated here yet.\n"),
-            [] => format!("{engine}Nothing is under way.\n"),
+            [] if is_first => format!("{engine}Nothing is under way.\n"),
+            [] => format!("{engine}Nothing is under way. `--all` lists what has ended.\n"),
             entries => engine + &listing::page(entries),
         }
     });

@@ -55,8 +55,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let value = hand_in(&args.told(), args.usage())?;
+    output.answer(&value, || format!("handed in: {}", args.word()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Completes what an attempt tells, checks it and hands it in; the answer says what.
+pub(crate) fn hand_in(told: &Value, usage: Option<Value>) -> Result<Value, CommandError> {
     let attempt = Attempt::current()?;
-    let returned = args.returned(&attempt);
+    let returned = completed(&attempt, told);
     let files = WorkspaceFiles::new(&attempt.workspace).map_err(|problem| {
         let place = attempt.workspace.display();
         CommandError::usage(format!("the workspace {place} cannot be looked at: {problem}"))
@@ -66,42 +73,52 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let expect = Expectation { session_id: &session_id, schema: None };
     let checked = check(&returned, &expect, &files).map_err(violated)?;
     let returned = serde_json::to_value(&checked).unwrap_or(returned);
-    hand_in::write(&attempt, &returned, args.usage())?;
+    hand_in::write(&attempt, &returned, usage)?;
     hand_in::tell(&attempt);
-    let value = json!({
+    Ok(json!({
         "submitted": true, "sessionId": attempt.session, "status": checked.status,
         "return": returned,
-    });
-    output.answer(&value, || format!("handed in: {}", args.word()));
-    Ok(ExitCode::SUCCESS)
+    }))
+}
+
+/// A whole return. Who made it is put right by the runtime, which alone knows.
+fn completed(attempt: &Attempt, told: &Value) -> Value {
+    let list = |key: &str| told.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let next_steps = told.get("next_steps").cloned().unwrap_or_default();
+    let mut artifacts = list("artifacts");
+    for artifact in artifacts.iter_mut().filter_map(Value::as_object_mut) {
+        if let Some(Value::String(path)) = artifact.get_mut("path") {
+            *path = paths::in_workspace(attempt, path);
+        }
+    }
+    let mut errors = list("errors");
+    for error in errors.iter_mut().filter_map(Value::as_object_mut) {
+        let kind = error.get("type").and_then(Value::as_str).unwrap_or_default();
+        let recoverable = !FINAL.contains(&kind);
+        let advice = next_steps.as_str().unwrap_or_default();
+        error.entry("recoverable").or_insert_with(|| recoverable.into());
+        error.entry("recommendation").or_insert_with(|| advice.into());
+    }
+    json!({
+        "status": told.get("status"), "summary": told.get("summary"), "artifacts": artifacts,
+        "errors": errors, "next_steps": next_steps, "data": told.get("data"),
+        "metadata": {
+            "session_id": attempt.session, "agent_type": "", "delegation_path": [],
+            "delegation_depth": attempt.depth,
+        },
+    })
 }
 
 impl Args {
-    /// The return. Who made it is put right by the runtime, which alone knows.
-    fn returned(&self, attempt: &Attempt) -> Value {
-        let artifacts: Vec<Value> = self
-            .artifacts
-            .iter()
-            .map(|(kind, path)| json!({"type": kind, "path": paths::in_workspace(attempt, path)}))
-            .collect();
-        let recommendation = self.next_steps.as_deref().unwrap_or_default();
-        let errors: Vec<Value> = self
-            .errors
-            .iter()
-            .map(|(kind, message)| {
-                json!({
-                    "type": kind, "message": message, "recommendation": recommendation,
-                    "recoverable": !FINAL.contains(&kind.as_str()),
-                })
-            })
-            .collect();
+    /// What the options say.
+    fn told(&self) -> Value {
+        let artifact = |(kind, path): &(String, String)| json!({"type": kind, "path": path});
+        let error = |(kind, message): &(String, String)| json!({"type": kind, "message": message});
         json!({
-            "status": self.status, "summary": self.summary, "artifacts": artifacts,
-            "errors": errors, "next_steps": self.next_steps, "data": self.data,
-            "metadata": {
-                "session_id": attempt.session, "agent_type": "", "delegation_path": [],
-                "delegation_depth": attempt.depth,
-            },
+            "status": self.status, "summary": self.summary, "data": self.data,
+            "artifacts": self.artifacts.iter().map(artifact).collect::<Vec<_>>(),
+            "errors": self.errors.iter().map(error).collect::<Vec<_>>(),
+            "next_steps": self.next_steps,
         })
     }
 

@@ -1,9 +1,14 @@
 //! Values of options, read from what was typed.
 
+use legation_core::config::{KEYS, Kind};
 use legation_core::money::Usd;
 use legation_core::text::span;
+use legation_core::tree::plan::MAX_ROUNDS;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+/// Dollars that a call may ask for at most, as many as can be configured.
+const MAX_DOLLARS: f64 = 1_000_000.0;
 
 /// One of a few names, `-` being as good as `_`.
 pub(crate) fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
@@ -16,16 +21,61 @@ pub(crate) fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     })
 }
 
+/// Levels that a tree may have.
+pub(crate) fn depth(text: &str) -> Result<u32, String> {
+    setting(text, "limits.maxDepth")
+}
+
+/// Agents that may run at once.
+pub(crate) fn width(text: &str) -> Result<u32, String> {
+    setting(text, "limits.maxConcurrentAgents")
+}
+
+/// Tokens that may be used.
+pub(crate) fn tokens(text: &str) -> Result<u64, String> {
+    setting(text, "limits.maxTotalTokens")
+}
+
+/// Rounds of a debate or review.
+pub(crate) fn rounds(text: &str) -> Result<u32, String> {
+    whole(text, 1, u64::from(MAX_ROUNDS))
+}
+
+/// A whole number in the range that a setting has.
+fn setting<N: TryFrom<u64>>(text: &str, key: &str) -> Result<N, String> {
+    let kind = KEYS.iter().find(|known| known.path == key).map(|known| known.kind);
+    match kind {
+        Some(Kind::Whole { min, max }) => whole(text, min, max),
+        Some(_) | None => whole(text, 0, u64::MAX),
+    }
+}
+
+/// A whole number in a range: digits and nothing else.
+pub(crate) fn whole<N: TryFrom<u64>>(text: &str, min: u64, max: u64) -> Result<N, String> {
+    let text = text.trim();
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|number| is_plain && (min..=max).contains(number));
+    let number = number.and_then(|number: u64| N::try_from(number).ok());
+    number.ok_or_else(|| format!("expected {}", Kind::Whole { min, max }))
+}
+
 /// Dollars, with or without the sign.
 pub(crate) fn dollars(text: &str) -> Result<Usd, String> {
     let text = text.trim();
-    let amount = text.strip_prefix('$').unwrap_or(text).parse().ok();
-    amount.and_then(Usd::from_dollars).ok_or_else(|| "expected dollars such as 0.50".to_owned())
+    let amount: Option<f64> = text.strip_prefix('$').unwrap_or(text).parse().ok();
+    let amount = amount.filter(|amount| (0.0..=MAX_DOLLARS).contains(amount));
+    amount
+        .and_then(Usd::from_dollars)
+        .ok_or_else(|| format!("expected dollars from 0 to {MAX_DOLLARS}, such as 0.50"))
 }
 
 /// Milliseconds of a span such as `90s`, `30m` or `2h`.
 pub(crate) fn milliseconds(text: &str) -> Result<u64, String> {
-    span::timeout_ms(text).map_err(|problem| problem.to_string())
+    match span::timeout_ms(text) {
+        Ok(0) => Err("expected more than no time, such as 90s, 30m or 2h".to_owned()),
+        Ok(ms) => Ok(ms),
+        Err(problem) => Err(problem.to_string()),
+    }
 }
 
 /// Text before and after the first colon.

@@ -132,7 +132,7 @@ impl Model {
             What::Merged { subtask, clean: false, detail } => {
                 self.mark(id, subtask, "merging", detail);
             }
-            What::Merged { clean: true, .. } => {}
+            What::Merged { clean: true, .. } | What::LeftBehind { .. } => {}
             What::SubtaskEnded { subtask, status } => self.mark(id, subtask, status, ""),
             What::Paused { .. } => self.stands(id, "paused"),
             What::Resumed => self.stands(id, "running"),

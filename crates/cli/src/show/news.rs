@@ -50,7 +50,9 @@ fn words(what: &What) -> (&str, String) {
         }
         What::Paused { reason } => ("paused", reason.clone()),
         What::Resumed => ("resumed", String::new()),
+        What::CancelRequested { by, reason } if reason.is_empty() => ("cancel", format!("by {by}")),
         What::CancelRequested { by, reason } => ("cancel", format!("by {by}: {reason}")),
+        What::LeftBehind { detail } => ("left", detail.clone()),
         What::Finished { status, summary, duration_ms, .. } => {
             ("finished", format!("{status} after {}: {summary}", time(*duration_ms)))
         }

@@ -29,8 +29,48 @@ pub(crate) fn page(view: &Value, detail: Detail) -> String {
     page
 }
 
+/// Who looks at a delegation, as far as it matters for what they could do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// An attempt: the work is brought to it, and the rest is not its own.
+    Attempt,
+    /// A person whose files have the result already.
+    Done,
+    /// A person.
+    Person,
+}
+
+/// Whether there is a result with changed files in it.
+pub(crate) fn has_changes(view: &Value) -> bool {
+    let ended = ["completed", "partial"].contains(&text(view, "status"));
+    ended && with_files(view).any(is_merged)
+}
+
+/// The subtasks that changed files.
+fn with_files(view: &Value) -> impl Iterator<Item = &Value> {
+    list(view, "subtasks").iter().filter(|subtask| {
+        let receipt = subtask.get("receipt").unwrap_or(&Value::Null);
+        !list(receipt, "filesChanged").is_empty()
+    })
+}
+
+/// Only completed work is part of the result; the rest is kept under its subtask.
+fn is_merged(subtask: &Value) -> bool {
+    text(subtask, "status") == "completed"
+}
+
+/// A subtask that changed files which are not part of the result.
+fn unmerged(view: &Value) -> Option<&Value> {
+    with_files(view).find(|subtask| !is_merged(subtask))
+}
+
+/// The name of a subtask whose files are kept, and not part of the result.
+pub(crate) fn kept_aside(view: &Value) -> Option<String> {
+    unmerged(view).map(|subtask| tame(short(text(subtask, "id"))))
+}
+
 /// What came of a delegation, and what to do with it.
-pub(crate) fn summary(view: &Value) -> String {
+pub(crate) fn summary(view: &Value, reader: Reader) -> String {
     let mut page = String::new();
     let result = view.get("result").unwrap_or(&Value::Null);
     let said = text(result, "summary");
@@ -45,33 +85,31 @@ pub(crate) fn summary(view: &Value) -> String {
         let finding = finding.as_str().map_or_else(|| finding.to_string(), str::to_owned);
         page.push_str(&wrapped(&format!("  open: {finding}"), 4));
     }
-    page.push_str(&next_steps(view));
+    page.push_str(&next_steps(view, reader));
     page
 }
 
 /// Which commands move on from here.
-fn next_steps(view: &Value) -> String {
+fn next_steps(view: &Value, reader: Reader) -> String {
     let id = text(view, "delegationId");
-    let changed = |subtask: &Value| {
-        let receipt = subtask.get("receipt").unwrap_or(&Value::Null);
-        !list(receipt, "filesChanged").is_empty()
+    let status = text(view, "status");
+    let is_stuck = |subtask: &&Value| {
+        ["partial", "failed", "blocked", "cancelled"].contains(&text(subtask, "status"))
     };
-    let is_merged = |subtask: &Value| text(subtask, "status") == "completed";
-    let with_files = || list(view, "subtasks").iter().filter(|subtask| changed(subtask));
-    // Only completed work is part of the result; the rest is kept under its subtask.
-    let left = with_files().find(|subtask| !is_merged(subtask));
-    match (text(view, "status"), left) {
-        ("completed" | "partial", _) if with_files().any(is_merged) => {
+    let left = unmerged(view);
+    let stuck = left.or_else(|| list(view, "subtasks").iter().find(is_stuck));
+    match (reader, status, stuck) {
+        (Reader::Attempt, _, _) => String::new(),
+        (Reader::Done, _, _) => "Your files have this result.\n".to_owned(),
+        (Reader::Person, _, _) if has_changes(view) => {
             format!("Next: legation diff {id}, then legation apply {id}\n")
         }
-        ("partial" | "failed" | "blocked", Some(subtask)) => {
-            let subtask = tame(text(subtask, "id"));
-            format!("Next: legation diff {id} {subtask}, then legation retry or skip\n")
+        (Reader::Person, "partial" | "failed" | "blocked", Some(subtask)) => {
+            let name = tame(short(text(subtask, "id")));
+            let look = if left.is_some() { "diff" } else { "trace" };
+            format!("Next: legation {look} {id} {name}, then legation retry or skip\n")
         }
-        ("partial" | "failed" | "blocked", None) => {
-            format!("Next: legation status {id}, then legation retry or skip\n")
-        }
-        _ => String::new(),
+        (Reader::Person, _, _) => String::new(),
     }
 }
 
@@ -174,7 +212,9 @@ fn add_words(page: &mut String, subtask: &Value, before: &str) {
     let answer = subtask.get("return").unwrap_or(&Value::Null);
     let mut words = vec![text(answer, "summary").to_owned()];
     let own = subtask.get("error").filter(|error| !error.is_null());
-    for error in list(answer, "errors").iter().chain(own) {
+    // An error in the words of the summary says nothing more.
+    let is_new = |error: &&Value| text(error, "message") != text(answer, "summary");
+    for error in list(answer, "errors").iter().chain(own).filter(is_new) {
         words.push(format!("{}: {}", text(error, "type"), text(error, "message")));
     }
     if let Some(downgraded) = subtask.get("receipt") {

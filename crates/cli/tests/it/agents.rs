@@ -1,5 +1,8 @@
 //! `legation agents`, as a user sees it.
 
+mod change;
+mod explain;
+
 use expect_test::expect;
 
 use crate::session::Session;
@@ -344,138 +347,6 @@ fn an_agent_that_does_not_exist_is_not_found_and_the_nearest_is_named() {
         [exit 1]
     "#]]
     .assert_eq(&project().run(&ask));
-}
-
-#[test]
-fn explain_says_which_layer_decided_each_tool() {
-    let ask = ["agents", "explain", "--parent", "research-coordinator", "--child", "data-analyst"];
-    expect![[r#"
-        research-coordinator may delegate to data-analyst.
-          The `subagents` of `research-coordinator` allow it.
-
-        TOOL        LEVEL  DECIDED BY
-        read        deny   global: not on the list of allowed tools
-        edit        deny   global: not on the list of allowed tools
-        shell       deny   global: not on the list of allowed tools
-        web         deny   data-analyst: the rule `web`
-        delegate    deny   data-analyst: it has no `subagents` to delegate to
-        filesystem  deny   research-coordinator: the rule `filesystem`
-        neo4j       allow  global: the rule `neo4j`
-    "#]]
-    .assert_eq(&project().run(&ask));
-    let ask = [&ask[..], &["--json", "--tool", "web", "--tool", "neo4j"]].concat();
-    expect![[r#"
-        {
-          "allowed": true,
-          "reason": "The `subagents` of `research-coordinator` allow it.",
-          "code": null,
-          "hint": null,
-          "parent": "research-coordinator",
-          "child": "data-analyst",
-          "tools": [
-            {
-              "tool": "web",
-              "effective": "deny",
-              "decidedBy": "data-analyst",
-              "because": "the rule `web`"
-            },
-            {
-              "tool": "neo4j",
-              "effective": "allow",
-              "decidedBy": "global",
-              "because": "the rule `neo4j`"
-            }
-          ]
-        }
-    "#]]
-    .assert_eq(&project().run(&ask));
-}
-
-#[test]
-fn explain_answers_no_with_the_reason_and_what_to_do() {
-    let ask = |parent: &str, child: &str| {
-        project().run(&[
-            "agents",
-            "explain",
-            "--parent",
-            parent,
-            "--child",
-            child,
-            "--tool",
-            "shell(git log)",
-        ])
-    };
-    expect![[r#"
-        research-coordinator may not delegate to general-purpose.
-          Agent `research-coordinator` may not delegate to `general-purpose`: its
-          `subagents.allow` does not name it.
-          Suggestion: add `general-purpose` to `subagents.allow` in the file of
-          `research-coordinator`
-
-        TOOL            LEVEL  DECIDED BY
-        shell(git log)  deny   global: not on the list of allowed tools
-    "#]]
-    .assert_eq(&ask("research-coordinator", "general-purpose"));
-    expect![[r#"
-        data-analyst may not delegate to research-coordinator.
-          Agent `data-analyst` may not delegate: it has no `subagents` key.
-          Suggestion: add `subagents: {allow: [research-coordinator]}` to the file of
-          `data-analyst`
-
-        TOOL            LEVEL  DECIDED BY
-        shell(git log)  deny   global: not on the list of allowed tools
-    "#]]
-    .assert_eq(&ask("data-analyst", "research-coordinator"));
-    expect![[r#"
-        user may not delegate to code-helper.
-          Agent `code-helper` is disabled.
-          Suggestion: take `code-helper` out of `agents.disabled` in the configuration,
-          or name another agent
-
-        TOOL            LEVEL  DECIDED BY
-        shell(git log)  deny   global: not on the list of allowed tools
-    "#]]
-    .assert_eq(&ask("user", "code-helper"));
-    expect![[r#"
-        user may delegate to data-analyst.
-          A root may delegate to every enabled agent.
-
-        TOOL            LEVEL  DECIDED BY
-        shell(git log)  deny   global: not on the list of allowed tools
-    "#]]
-    .assert_eq(&ask("user", "data-analyst"));
-}
-
-#[test]
-fn a_grant_is_named_where_it_decides() {
-    let session = project();
-    session.write(
-        ".legation/config.toml",
-        "[permissions]\nallow = [\"read\", \"neo4j\"]\nask = [\"delegate\"]\n\
-         [[agents.grants]]\nname = \"reading\"\nparent = \"research-coordinator\"\n\
-         child = \"code-helper\"\ntools = [\"read\"]\n",
-    );
-    session.write(
-        ".legation/agents/coordinator.md",
-        "---\nid: research-coordinator\ndescription: x\ntools: [neo4j]\nsubagents: {allow: [code-helper]}\n---\n",
-    );
-    let ask = ["agents", "explain", "--parent", "research-coordinator", "--child", "code-helper"];
-    expect![[r#"
-        research-coordinator may delegate to code-helper.
-          The `subagents` of `research-coordinator` allow it. A human is asked each
-          time.
-
-        TOOL              LEVEL  DECIDED BY
-        read              allow  grant:reading: lifted as far as the other layers go
-        edit              deny   global: not on the list of allowed tools
-        shell             deny   global: not on the list of allowed tools
-        web               deny   global: not on the list of allowed tools
-        delegate          deny   code-helper: it has no `subagents` to delegate to
-        neo4j             deny   code-helper: not on the list of allowed tools
-        shell(git log *)  deny   global: not on the list of allowed tools
-        shell(git log)    deny   global: not on the list of allowed tools
-    "#]]
-    .assert_eq(&session.run(&ask));
 }
 
 #[test]

@@ -324,12 +324,8 @@ fn files_that_are_not_there_or_not_usable_are_named() {
 fn the_session_is_needed() {
     let session = project();
     expect![[r#"
-        ! error: the following required arguments were not provided:
-        !   --session-id <S>
-        ! 
-        ! Usage: legation check-return --session-id <S> <FILE>
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: the following required arguments were not provided: --session-id <S>
+        ! Suggestion: write `legation check-return --session-id <S> <FILE>`; `legation check-return --help` tells what it takes
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["check-return", "-"]));

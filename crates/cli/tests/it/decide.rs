@@ -1,9 +1,7 @@
 //! `legation decide`, as a user types it.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+mod cache;
+mod task_file;
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -32,15 +30,6 @@ fn check(args: &[&str], expect: &Expect) {
     session.write("billing.json", BILLING);
     session.write(".legation/agents/lead.md", LEAD);
     expect.assert_eq(&timeless(&session.run(args)));
-}
-
-/// The files of the cache.
-fn kept(session: &Session) -> Vec<PathBuf> {
-    let folder = session.dir().join("../home/.cache/legation/decisions");
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
 }
 
 #[test]
@@ -251,7 +240,7 @@ fn json_has_every_field_of_a_decision() {
               "metadata": {
                 "taskId": "billing",
                 "agentId": "lead",
-                "configVersion": "13dd7388eeb3",
+                "configVersion": "d457c4378fbe",
                 "thresholds": {
                   "delegationScore": 60,
                   "autoAcceptConfidence": 85,
@@ -336,223 +325,6 @@ fn the_task_may_come_from_stdin() {
 }
 
 #[test]
-fn an_equal_question_gets_the_same_answer_for_a_minute() {
-    let session = Session::new();
-    let ask = |args: &[&str]| -> Value { serde_json::from_str(&session.run(args)).unwrap() };
-    let first = ask(&["decide", "--json", "Ship it"]);
-    assert_eq!(first["metadata"].get("cached"), None);
-    let again = ask(&["decide", "--json", "Ship it"]);
-    assert_eq!(again["metadata"]["cached"], true);
-    assert_eq!(again["metadata"]["timestamp"], first["metadata"]["timestamp"]);
-    assert_eq!(again["reasoning"], first["reasoning"]);
-    assert!(session.run(&["decide", "Ship it"]).contains("Cached      answer of 2"));
-    for other in [
-        &["decide", "--json", "Ship it now"][..],
-        &["decide", "--json", "Ship it", "--agent-load", "1"],
-        &["decide", "--json", "Ship it", "--no-subtasks"],
-        &["decide", "--json", "Ship it", "--agent", "general-purpose"],
-        &["decide", "--json", "Ship it", "--no-cache"],
-    ] {
-        assert_eq!(ask(other)["metadata"].get("cached"), None, "{other:?}");
-    }
-    let files = kept(&session);
-    assert_eq!(files.len(), 5, "one for each question but the last");
-    for file in &files {
-        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-    let folder = files[0].parent().unwrap();
-    assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
-}
-
-#[test]
-fn no_cache_neither_reads_nor_writes() {
-    let session = Session::new();
-    session.run(&["decide", "--no-cache", "Ship it"]);
-    assert!(kept(&session).is_empty());
-    session.run(&["decide", "Ship it"]);
-    let seen = session.run(&["decide", "--json", "--no-cache", "Ship it"]);
-    assert!(!seen.contains("cached"));
-}
-
-#[test]
-fn an_old_broken_or_future_answer_is_no_answer() {
-    let session = Session::new();
-    session.run(&["decide", "Ship it"]);
-    let file = kept(&session).pop().unwrap();
-    let good = fs::read_to_string(&file).unwrap();
-    let answer: Value = serde_json::from_str(&good).unwrap();
-    let made = answer["metadata"]["timestamp"].as_str().unwrap();
-    for bad in [
-        good.replace(made, "2020-01-01T00:00:00Z"),
-        good.replace(made, "2120-01-01T00:00:00Z"),
-        good.replace(made, "yesterday"),
-        "{".to_owned(),
-        String::new(),
-    ] {
-        fs::write(&file, bad).unwrap();
-        assert!(!session.run(&["decide", "Ship it"]).contains("Cached"));
-        assert!(session.run(&["decide", "Ship it"]).contains("Cached"), "it was written anew");
-    }
-}
-
-#[test]
-fn old_answers_are_cleared_away_and_there_are_never_too_many() {
-    let session = Session::new();
-    session.run(&["decide", "Ship it"]);
-    let first = kept(&session).pop().unwrap();
-    let folder = first.parent().unwrap().to_owned();
-    let old = SystemTime::now() - Duration::from_secs(61);
-    fs::File::options().write(true).open(&first).unwrap().set_modified(old).unwrap();
-    for n in 0..300 {
-        fs::write(folder.join(format!("{n}.json")), "").unwrap();
-    }
-    session.run(&["decide", "Ship something else"]);
-    assert!(!first.exists());
-    assert_eq!(kept(&session).len(), 256);
-}
-
-#[test]
-fn a_cache_that_cannot_be_had_is_done_without() {
-    let session = Session::new();
-    fs::write(session.dir().join("../home/.cache"), "a file").unwrap();
-    for _ in 0..2 {
-        let seen = session.run(&["decide", "Ship it"]);
-        assert!(seen.starts_with("DIRECT") && !seen.contains("Cached") && !seen.contains('!'));
-    }
-}
-
-#[test]
-fn unknown_keys_are_warned_about_and_the_rest_is_decided() {
-    let session = Session::new();
-    session.write(
-        "task.json",
-        r#"{"title": "t", "acceptance_criteria": ["a"], "efort": "4h", "zzz": {"deep": [1]}, "id": "T",
-            "subtasks": [{"title": "a", "dependOn": []}, {"title": "b", "depends_on": [], "dependOn": []}],
-            "delegationConfig": {"maxDeep": 2}}"#,
-    );
-    let seen = session.run(&["decide", "--json", "--task-file", "task.json"]);
-    let warnings: String =
-        seen.lines().filter(|line| line.starts_with('!')).map(|line| format!("{line}\n")).collect();
-    expect![[r#"
-        ! warning: task.json: unknown key `acceptance_criteria` is ignored; did you mean `acceptanceCriteria`?
-        ! warning: task.json: unknown key `efort` is ignored; did you mean `effort`?
-        ! warning: task.json: unknown key `zzz` is ignored
-        ! warning: task.json: unknown key `delegationConfig.maxDeep` is ignored
-        ! warning: task.json: unknown key `subtasks[].dependOn` is ignored; did you mean `dependsOn`?
-    "#]].assert_eq(&warnings);
-    assert!(!seen.contains("[exit"));
-    let many: Vec<String> = (0..30).map(|n| format!(r#""unheard{n}": 1"#)).collect();
-    session.write("many.json", format!(r#"{{"title": "t", {}}}"#, many.join(",")));
-    let seen = session.run(&["decide", "--task-file", "many.json"]);
-    assert_eq!(seen.lines().filter(|line| line.starts_with('!')).count(), 11);
-    assert!(seen.contains("! warning: many.json: and 20 more unknown keys"));
-}
-
-#[test]
-fn a_bad_task_file_is_a_named_error_with_its_place() {
-    let session = Session::new();
-    let mut seen = String::new();
-    for (name, content) in [
-        ("cut.json", r#"{"title": "t","#),
-        ("type.json", "{\n  \"title\": \"t\",\n  \"effort\": 4\n}"),
-        ("list.json", "[]"),
-        ("parts.json", r#"{"title": "t", "subtasks": [["a", "b"]]}"#),
-        ("config.json", r#"{"title": "t", "delegationConfig": ["auto"]}"#),
-        ("twice.json", r#"{"title": "a", "title": "b"}"#),
-        ("empty.json", ""),
-        ("nothing.json", r#"{"title": " ", "description": ""}"#),
-        ("mode.json", r#"{"title": "t", "delegationConfig": {"mode": "always"}}"#),
-    ] {
-        session.write(name, content);
-        seen.push_str(&session.run(&["decide", "--task-file", name]));
-    }
-    session.write("latin.json", b"{\"title\": \"caf\xe9\"}");
-    seen.push_str(&session.run(&["decide", "--task-file", "latin.json"]));
-    seen.push_str(&session.run(&["decide", "--task-file", "missing.json"]));
-    seen.push_str(&session.run(&["decide", "--task-file", "."]));
-    seen.push_str(&session.run(&["decide", ""]));
-    expect![[r#"
-        ! ERROR: cut.json:1:14: EOF while parsing a value
-        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
-        [exit 2]
-        ! ERROR: type.json:3:13: invalid type: integer `4`, expected a string
-        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
-        [exit 2]
-        ! ERROR: list.json:1:0: invalid type: sequence, expected a map
-        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
-        [exit 2]
-        ! ERROR: parts.json:1:28: invalid type: sequence, expected a map
-        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
-        [exit 2]
-        ! ERROR: config.json:1:35: invalid type: sequence, expected a map
-        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
-        [exit 2]
-        ! ERROR: twice.json:1:22: duplicate field `title`
-        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
-        [exit 2]
-        ! ERROR: empty.json:1:0: EOF while parsing a value
-        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
-        [exit 2]
-        ! ERROR: nothing.json: the task has no title and no description
-        ! Suggestion: say what is to be done, for example: legation decide "Fix the bug"
-        [exit 2]
-        ! ERROR: mode.json:1:52: unknown variant `always`, expected one of `disabled`, `suggest`, `auto`, `smart`
-        ! Suggestion: a task is a JSON object such as {"title": "…", "description": "…", "acceptanceCriteria": ["…"], "effort": "4h"}
-        [exit 2]
-        ! ERROR: latin.json is not UTF-8 text: byte 14 does not belong there
-        ! Suggestion: convert it to UTF-8, for example with iconv
-        [exit 1]
-        ! ERROR: cannot read missing.json: No such file or directory (os error 2)
-        ! Suggestion: check the path, or write - to read from stdin
-        [exit 1]
-        ! ERROR: cannot read .: Is a directory (os error 21)
-        ! Suggestion: pass a file that you may read, or - for stdin
-        [exit 1]
-        ! ERROR: TEXT: the task has no title and no description
-        ! Suggestion: say what is to be done, for example: legation decide "Fix the bug"
-        [exit 2]
-    "#]].assert_eq(&seen);
-}
-
-#[test]
-fn errors_are_json_where_json_was_asked_for() {
-    let session = Session::new();
-    session.write("cut.json", "{");
-    expect![[r#"
-        {
-          "error": {
-            "code": "VALIDATION_FAILED",
-            "message": "cut.json:1:1: EOF while parsing an object",
-            "hint": "a task is a JSON object such as {\"title\": \"…\", \"description\": \"…\", \"acceptanceCriteria\": [\"…\"], \"effort\": \"4h\"}",
-            "details": {
-              "file": "cut.json",
-              "line": 1,
-              "column": 1
-            }
-          }
-        }
-        [exit 2]
-    "#]].assert_eq(&session.run(&["decide", "--json", "--task-file", "cut.json"]));
-}
-
-#[test]
-fn deep_and_huge_task_files_are_refused_or_read_but_never_a_crash() {
-    let session = Session::new();
-    let deep = |count: usize| format!(r#"{{"title": {}{}}}"#, "[".repeat(count), "]".repeat(count));
-    session.write("deep.json", deep(100_000));
-    assert!(session.run(&["decide", "--task-file", "deep.json"]).ends_with("[exit 2]\n"));
-    let unknown =
-        format!(r#"{{"title": "t", "x": {}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-    session.write("unknown.json", unknown);
-    let seen = session.run(&["decide", "--task-file", "unknown.json"]);
-    assert!(seen.contains("unknown key `x` is ignored") && !seen.contains("[exit"));
-    let huge = format!(r#"{{"title": "{}"}}"#, "x".repeat(17 << 20));
-    session.write("huge.json", huge);
-    let seen = session.run(&["decide", "--task-file", "huge.json"]);
-    assert!(seen.contains("has more than 16777216 bytes") && seen.ends_with("[exit 1]\n"));
-}
-
-#[test]
 fn exactly_one_of_text_and_file_is_needed() {
     let session = Session::new();
     assert!(session.run(&["decide"]).ends_with("[exit 2]\n"));
@@ -582,51 +354,4 @@ fn an_agent_that_does_not_exist_delegates_nothing() {
     "#]]
     .assert_eq(&seen);
     assert!(session.run(&["decide", "--agent", "lead", "Ship it"]).starts_with("DIRECT"));
-}
-
-#[test]
-fn a_task_that_contradicts_itself_is_refused_by_field() {
-    let session = Session::new();
-    let tasks = [
-        r#"{"title": "t", "delegationConfig": {"maxDepth": 0}}"#,
-        r#"{"title": "t", "delegationConfig": {"qualityThreshold": 500}}"#,
-        r#"{"title": "t", "subtasks": [{"id": "a", "title": "A", "dependsOn": ["b"]}, {"id": "b", "title": "B", "dependsOn": ["a"]}]}"#,
-        r#"{"title": "t", "subtasks": [{"id": "build", "title": "A"}, {"title": "B", "dependsOn": ["biuld"]}]}"#,
-        r#"{"title": "t", "subtasks": [{"id": "a", "title": "A"}, {"id": " a", "title": "B"}]}"#,
-    ];
-    let mut seen = String::new();
-    for task in tasks {
-        session.write("task.json", task);
-        seen.push_str(&session.run(&["decide", "--task-file", "task.json"]));
-    }
-    seen.push_str(&session.run(&["--json", "decide", "--task-file", "task.json"]));
-    expect![[r#"
-        ! ERROR: task.json: `delegationConfig.maxDepth` is 0
-        ! Suggestion: it takes a whole number from 1 to 5
-        [exit 2]
-        ! ERROR: task.json: `delegationConfig.qualityThreshold` is 500
-        ! Suggestion: it takes a whole number from 0 to 100
-        [exit 2]
-        ! ERROR: task.json: `subtasks[].dependencies` cannot be put in order. The plan goes round in a circle: a → b → a.
-        ! Suggestion: Take out one of these dependencies.
-        [exit 2]
-        ! ERROR: task.json: `subtasks[1].dependencies` names `biuld`, which is not among the subtasks
-        ! Suggestion: did you mean `build`?
-        [exit 2]
-        ! ERROR: task.json: `subtasks[1].id` is `a`, like that of subtasks[0]
-        ! Suggestion: give each subtask an id of its own
-        [exit 2]
-        {
-          "error": {
-            "code": "VALIDATION_FAILED",
-            "message": "task.json: `subtasks[1].id` is `a`, like that of subtasks[0]",
-            "hint": "give each subtask an id of its own",
-            "details": {
-              "file": "task.json",
-              "field": "subtasks[1].id"
-            }
-          }
-        }
-        [exit 2]
-    "#]].assert_eq(&seen);
 }

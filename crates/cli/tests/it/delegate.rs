@@ -1,5 +1,8 @@
 //! `legation delegate` and `legation direct`, with an engine that says what it is told to.
 
+mod before;
+mod lost;
+
 use std::process::{Command, Stdio};
 
 use expect_test::expect;
@@ -15,233 +18,6 @@ use crate::session::Session;
 
 fn engine(session: &Session, scripts: Vec<Vec<Step>>) -> FakeEngine {
     FakeEngine::start(&session.paths().socket, scripts)
-}
-
-#[test]
-fn what_cannot_be_meant_is_a_usage_error() {
-    let session = Session::new();
-    session.write("bad.json", "{\"pattern\": \"dag\", \"subtasks\": [{\"id\": 7}]}");
-    session.write("odd.json", "{\"pattern\": \"dag\", \"subtask\": []}");
-    let cases: &[&[&str]] = &[
-        &["delegate"],
-        &["delegate", " "],
-        &["delegate", "-p", "waltz", "Fix it"],
-        &["delegate", "--max-cost", "-1", "Fix it"],
-        &["delegate", "--timeout", "soon", "Fix it"],
-        &["delegate", "--aggregate", "dice", "Fix it"],
-        &["delegate", "--plan", "bad.json", "Fix it"],
-        &["delegate", "--plan", "odd.json", "Fix it"],
-        &["delegate", "--plan", "-", "-"],
-        &["delegate", "--dry-run", "--detach", "Fix it"],
-        &["delegate", "--dry-run", "-a", "0", "Fix it"],
-        &["direct"],
-    ];
-    let before = session.files();
-    let mut seen = String::new();
-    for case in cases {
-        let full: Vec<&str> = ["--json"].into_iter().chain(case.iter().copied()).collect();
-        let all = session.run(&full);
-        let (json, exit) = all.rsplit_once("[exit ").unwrap();
-        let json: Value = serde_json::from_str(json).unwrap();
-        let message = json["error"]["message"].as_str().unwrap();
-        seen +=
-            &format!("{} {}: {message}\n", exit.trim_end().trim_end_matches(']'), case.join(" "));
-    }
-    expect![[r#"
-        2 delegate: the following required arguments were not provided: <TASK>
-        2 delegate  : the task is empty
-        2 delegate -p waltz Fix it: invalid value 'waltz' for '--pattern <PATTERN>': expected one of parallel, parallel_streaming, sequential, dag, debate, review, ensemble, direct
-        2 delegate --max-cost -1 Fix it: unexpected argument '-1' found
-        2 delegate --timeout soon Fix it: invalid value 'soon' for '--timeout <SPAN>': `soon` is no span of time: a number is missing before `soon`; write it like 90m, 1.5h, 2d, 1h30m or 2 hours
-        2 delegate --aggregate dice Fix it: invalid value 'dice' for '--aggregate <HOW>': expected one of vote, best, merge
-        2 delegate --plan bad.json Fix it: bad.json:1:40: invalid type: integer `7`, expected a string
-        2 delegate --plan odd.json Fix it: odd.json:1:28: unknown field `subtask`, expected one of `mode`, `pattern`, `rounds`, `aggregate`, `subtasks`
-        2 delegate --plan - -: --plan and TASK cannot both read stdin
-        2 delegate --dry-run --detach Fix it: the argument '--dry-run' cannot be used with '--detach'
-        2 delegate --dry-run -a 0 Fix it: No agent may run at once.
-        2 direct: the following required arguments were not provided: <TASK>
-    "#]].assert_eq(&seen);
-    assert_eq!(session.files(), before);
-}
-
-#[test]
-fn a_plan_that_is_not_there_is_a_failure() {
-    let session = Session::new();
-    expect![[r#"
-        ! ERROR: cannot read none.json: No such file or directory (os error 2)
-        ! Suggestion: check the path, or write - to read from stdin
-        [exit 1]
-    "#]]
-    .assert_eq(&session.run(&["delegate", "--plan", "none.json", "Fix it"]));
-}
-
-#[test]
-fn a_dry_run_shows_the_plan_and_leaves_no_trace() {
-    let session = Session::new();
-    session.write(".legation/agents/linter.md", LINTER);
-    session.write(
-        "plan.json",
-        json!({"pattern": "dag", "subtasks": [
-            {"id": "a", "title": "lint", "agent": "linter", "timeout": "2m"},
-            {"id": "b", "task": "count the lines", "dependsOn": ["a"], "budget": 7000},
-        ]})
-        .to_string(),
-    );
-    let before = session.files();
-    let plan = ["delegate", "--dry-run", "--plan", "plan.json", "-b", "50000", "Look after it"];
-    expect![[r#"
-        Look after it
-        Nothing was started. Pattern: dag
-
-        a  lint
-          linter: the plan names it
-          at most 2m, 25,000 tokens
-
-        b  count the lines
-          general-purpose: no hint, no list and no description fits
-          at most 10m, 7,000 tokens, after a
-
-        Bounds: depth 3, 5 at once, 10 subtasks, 50,000 tokens, $20.00, 1h
-    "#]]
-    .assert_eq(&session.run(&plan));
-    let json: Value =
-        serde_json::from_str(&session.run(&[&["--json"], plan.as_slice()].concat())).unwrap();
-    expect![[r#"
-        {
-          "dryRun": true,
-          "taskId": "task-153886a847f3",
-          "title": "Look after it",
-          "task": "Look after it",
-          "pattern": "dag",
-          "rounds": 0,
-          "subtasks": [
-            {
-              "id": "a",
-              "title": "lint",
-              "task": "lint",
-              "agent": "linter",
-              "reason": "the plan names it",
-              "role": "worker",
-              "dependsOn": [],
-              "timeoutMs": 120000,
-              "tokens": 25000,
-              "costUsd": 10.0,
-              "required": true,
-              "path": [
-                "user",
-                "linter"
-              ]
-            },
-            {
-              "id": "b",
-              "title": "count the lines",
-              "task": "count the lines",
-              "agent": "general-purpose",
-              "reason": "no hint, no list and no description fits",
-              "role": "worker",
-              "dependsOn": [
-                "a"
-              ],
-              "timeoutMs": 600000,
-              "tokens": 7000,
-              "costUsd": 10.0,
-              "required": true,
-              "path": [
-                "user",
-                "general-purpose"
-              ]
-            }
-          ],
-          "agents": [
-            {
-              "subtask": "a",
-              "title": "lint",
-              "agent": "linter",
-              "reason": "the plan names it",
-              "dependsOn": []
-            },
-            {
-              "subtask": "b",
-              "title": "count the lines",
-              "agent": "general-purpose",
-              "reason": "no hint, no list and no description fits",
-              "dependsOn": [
-                "a"
-              ]
-            }
-          ],
-          "bounds": {
-            "depth": 3,
-            "width": 5,
-            "count": 10,
-            "tokens": 50000,
-            "costUsd": 20.0,
-            "timeMs": 3600000
-          }
-        }
-    "#]]
-    .assert_eq(&format!("{}\n", serde_json::to_string_pretty(&json).unwrap()));
-    assert_eq!(session.files(), before);
-}
-
-const LINTER: &str = "---\nid: linter\ndescription: looks for mistakes\nlegation:\n  \
-                      runner: command\n  command: [\"true\"]\n---\n";
-
-#[test]
-fn a_dry_run_of_what_would_be_refused_is_refused() {
-    let session = Session::new();
-    session.write(".legation/agents/linter.md", LINTER);
-    let zero = ["delegate", "--dry-run", "-b", "0", "--agent", "linter", "Fix it"];
-    expect![[r#"
-        ! ERROR: Token budget exceeded: 0 tokens for a subtask that needs 5,001.
-        ! 
-        ! Available for it: 0 tokens
-        ! Subtask estimate: 5,001 tokens
-        ! Caller's remainder: 0 tokens
-        ! Attempted delegation: Fix it
-        ! 
-        ! Suggestion: Ask for fewer subtasks at once, give the call a larger budget, or raise limits.maxTotalTokens.
-        [exit 6]
-    "#]].assert_eq(&session.run(&zero));
-    expect![[r#"
-        {
-          "error": {
-            "code": "BUDGET_EXCEEDED",
-            "message": "Token budget exceeded: 0 tokens for a subtask that needs 5,001.",
-            "hint": "Ask for fewer subtasks at once, give the call a larger budget, or raise limits.maxTotalTokens.",
-            "details": {
-              "kind": "tokens",
-              "available": 0,
-              "estimate": 5001,
-              "remaining": 0,
-              "attempted": "Fix it"
-            }
-          },
-          "remaining": {
-            "depth": 3,
-            "width": 5,
-            "count": 10,
-            "tokens": 2000000,
-            "costUsd": 20.0,
-            "timeMs": 3600000
-          }
-        }
-        [exit 6]
-    "#]].assert_eq(&session.run(&[&["--json"], zero.as_slice()].concat()));
-    let nobody = ["delegate", "--dry-run", "--agent", "nobody", "Fix it"];
-    expect![[r#"
-        ! ERROR: There is no agent `nobody`.
-        ! Suggestion: `legation agents list` shows all agents
-        [exit 1]
-    "#]]
-    .assert_eq(&session.run(&nobody));
-    session.write(".legation/config.toml", "enabled = false\n");
-    expect![[r#"
-        ! ERROR: Delegation is switched off.
-        ! Suggestion: Set `enabled = true` in .legation/config.toml, or ENABLE_DELEGATION=true.
-        [exit 6]
-    "#]]
-    .assert_eq(&session.run(&["direct", "--dry-run", "--agent", "linter", "Fix it"]));
 }
 
 #[test]
@@ -347,6 +123,7 @@ fn in_a_pipe_every_event_is_a_line_and_the_end_is_told() {
         tokens: Some(Tokens { input: 1000, output: 200, ..Tokens::default() }),
         cost_usd: Usd::from_dollars(0.02),
         files_changed: Vec::new(),
+        refused: Vec::new(),
         errors: Vec::new(),
     };
     let progress =
@@ -489,7 +266,7 @@ fn whoever_detaches_gets_the_id_and_does_not_wait() {
     expect![[r#"
         {
           "delegationId": "del-1",
-          "status": "accepted"
+          "status": "pending"
         }
     "#]]
     .assert_eq(&session.run(&["--json", "delegate", "--detach", "Fix it"]));
@@ -502,72 +279,6 @@ fn whoever_detaches_gets_the_id_and_does_not_wait() {
     .assert_eq(&session.run(&["--json", "delegate", "--detach", "Fix it"]));
     let Wish::Delegate(call) = engine.heard().wish else { panic!("a delegation") };
     assert!(call.detach);
-}
-
-#[test]
-fn an_engine_that_dies_is_looked_for_and_the_same_delegation_waited_for() {
-    let session = Session::new();
-    let dies = vec![accepted(), news(What::Started(run()))];
-    let engine = engine(&session, vec![dies, vec![answer("partial")]]);
-    expect![[r#"
-        a → linter: the plan names it
-        2026-01-02T03:04:05Z del-1 started   a [linter] lint
-        Look after it
-        del-1 · partial · parallel · 1 of 1 · 1.6s · 1,200 tokens · $0.02
-        └─ partial    a lint · linter · 1.5s · 1,200 tokens · $0.02 · attempt 2
-             Found \u{1b}[31mnothing.
-        Result: All is well.
-          a.txt  report
-        Next: legation diff del-1 a, then legation retry or skip
-        ! the engine has gone; looking for it again
-        [exit 3]
-    "#]]
-    .assert_eq(&session.run(&["delegate", "Look after it"]));
-    assert!(matches!(engine.heard().wish, Wish::Delegate(_)));
-    let Wish::Wait { delegation } = engine.heard().wish else { panic!("a wait") };
-    assert_eq!(delegation.as_str(), "del-1");
-}
-
-#[test]
-fn an_engine_that_dies_before_it_answers_is_asked_again_with_the_same_key() {
-    let session = Session::new();
-    let engine = engine(&session, vec![Vec::new(), vec![accepted(), answer("completed")]]);
-    let seen = session.run(&["--json", "delegate", "Look after it"]);
-    assert!(seen.contains("\"status\": \"completed\""), "{seen}");
-    let wishes = [engine.heard().wish, engine.heard().wish];
-    assert_eq!(wishes[0], wishes[1]);
-}
-
-#[test]
-fn an_engine_that_dies_again_and_again_is_given_up() {
-    let session = Session::new();
-    let mut scripts = vec![vec![accepted()]];
-    scripts.extend(vec![Vec::new(); 5]);
-    let _engine = engine(&session, scripts);
-    let seen = session.run(&["delegate", "Look after it"]);
-    expect![[r#"
-        a → linter: the plan names it
-        ! the engine has gone; looking for it again
-        ! the engine has gone; looking for it again
-        ! the engine has gone; looking for it again
-        ! the engine has gone; looking for it again
-        ! the engine has gone; looking for it again
-        ! ERROR: the engine has gone
-        ! Suggestion: `legation status` shows what is recorded; try again
-        [exit 1]
-    "#]]
-    .assert_eq(&seen);
-}
-
-#[test]
-fn an_engine_of_another_release_is_not_asked_again() {
-    let session = Session::new();
-    let _engine = engine(&session, vec![vec![Step::Write("{\"hello\":1}\n")]]);
-    expect![[r#"
-        ! ERROR: the engine said something that cannot be understood: unknown variant `hello`, expected one of `accepted`, `news`, `note`, `answer`, `done`, `refused` at line 1 column 8
-        ! Suggestion: end the engine of another release, then try again
-        [exit 1]
-    "#]].assert_eq(&session.run(&["delegate", "Look after it"]));
 }
 
 #[test]

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::session::Session;
 
-const DONE: &str = "legation submit --status completed --summary done";
+pub(crate) const DONE: &str = "legation submit --status completed --summary done";
 
 /// A session in a git repository, with `legation` where programs are looked for.
-fn repository() -> Session {
+pub(crate) fn repository() -> Session {
     let mut session = Session::new();
     let binary = Path::new(env!("CARGO_BIN_EXE_legation"));
     let path = std::env::var("PATH").unwrap();
@@ -23,11 +23,15 @@ fn repository() -> Session {
         git -c user.name=a -c user.email=a@b.c commit -qm first";
     let made = Command::new("sh").args(["-c", git]).current_dir(session.dir()).status().unwrap();
     assert!(made.success());
+    let pipes = pipes(&session);
+    std::fs::create_dir(&pipes).unwrap();
+    let config = format!("[sandbox]\nwritable = [\"{}\"]\n", pipes.display());
+    session.write(".legation/config.toml", config);
     session
 }
 
 /// An agent whose script is run by a shell.
-fn agent(session: &Session, id: &str, script: &str) {
+pub(crate) fn agent(session: &Session, id: &str, script: &str) {
     let command = json!(["sh", "-c", script]);
     let text = format!(
         "---\nid: {id}\ndescription: test agent\nlegation:\n  runner: command\n  command: {command}\n---\n"
@@ -35,39 +39,45 @@ fn agent(session: &Session, id: &str, script: &str) {
     session.write(format!(".legation/agents/{id}.md"), text);
 }
 
-fn json_of(session: &Session, args: &[&str]) -> Value {
+pub(crate) fn json_of(session: &Session, args: &[&str]) -> Value {
     let all: Vec<&str> = ["--json"].into_iter().chain(args.iter().copied()).collect();
     let seen = session.run(&all);
     let (json, _) = seen.rsplit_once("[exit ").unwrap_or((&seen, ""));
+    let (json, _) = json.split_once("\n! ").unwrap_or((json, ""));
     serde_json::from_str(json).unwrap_or_else(|problem| panic!("{problem}: {seen}"))
 }
 
+/// The folder of pipes, which agents may write to.
+fn pipes(session: &Session) -> PathBuf {
+    session.root().join("pipes")
+}
+
 /// A pipe through which a test and an agent wait for one another.
-struct Pipe(PathBuf);
+pub(crate) struct Pipe(PathBuf);
 
 impl Pipe {
-    fn new(session: &Session, name: &str) -> Self {
-        let path = session.root().join(name);
+    pub(crate) fn new(session: &Session, name: &str) -> Self {
+        let path = pipes(session).join(name);
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         Self(path)
     }
 
     /// Waits until somebody writes.
-    fn wait(&self) {
+    pub(crate) fn wait(&self) {
         assert!(!std::fs::read(&self.0).unwrap().is_empty());
     }
 
     /// Waits until somebody reads, and lets it go on.
-    fn open(&self) -> File {
+    pub(crate) fn open(&self) -> File {
         OpenOptions::new().write(true).open(&self.0).unwrap()
     }
 
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.0.display().to_string()
     }
 }
 
-fn spawn(session: &Session, args: &[&str]) -> Child {
+pub(crate) fn spawn(session: &Session, args: &[&str]) -> Child {
     session.command(&session.dir(), args).stdout(Stdio::piped()).spawn().unwrap()
 }
 

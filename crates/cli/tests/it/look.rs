@@ -93,21 +93,18 @@ fn a_delegation_that_is_not_there_is_a_failure_for_every_verb() {
 fn history_takes_only_what_it_can_mean() {
     let session = Session::new();
     expect![[r#"
-        ! error: invalid value 'lost' for '--status <STATUS>': expected one of pending, running, paused, completed, partial, failed, blocked, cancelled, all
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: invalid value 'lost' for '--status <STATUS>': expected one of pending, running, paused, completed, partial, failed, blocked, cancelled, all
+        ! Suggestion: `legation history --help` tells what it takes
         [exit 2]
     "#]].assert_eq(&session.run(&["history", "--status", "lost"]));
     expect![[r#"
-        ! error: invalid value 'yesterday' for '--since <TIME>': `yesterday` is no time to begin from; write it like 2h, 7d, 2026-01-31 or 2026-01-31T09:30:00Z
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: invalid value 'yesterday' for '--since <TIME>': `yesterday` is no time to begin from; write it like 2h, 7d, 2026-01-31 or 2026-01-31T09:30:00Z
+        ! Suggestion: `legation history --help` tells what it takes
         [exit 2]
     "#]].assert_eq(&session.run(&["history", "--since", "yesterday"]));
     expect![[r#"
-        ! error: invalid value '0' for '--limit <N>': 0 is not in 1..=10000
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: invalid value '0' for '--limit <N>': expected a whole number from 1 to 10000
+        ! Suggestion: `legation history --help` tells what it takes
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["history", "--limit", "0"]));

@@ -3,18 +3,23 @@
 #![cfg(test)]
 #![expect(clippy::too_many_lines, reason = "tables of cases are as long as they are")]
 
+mod after;
 mod agents;
 mod check_return;
 mod config;
 mod decide;
 mod delegate;
 mod docs;
+mod doctor;
 mod engine;
 mod fake_engine;
+mod help;
 mod look;
+mod mcp;
 mod parse;
 mod prove;
 mod session;
+mod settings;
 mod shell;
 mod submit;
 mod terminal;

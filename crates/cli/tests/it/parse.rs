@@ -179,7 +179,7 @@ fn bad_options_are_usage_errors() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "invalid value 'US 7' for '--story <STORY>': `US 7` is no story id: ' ' is not one of A-Z, a-z, 0-9, `_`, `-` and `.`; write it like US-007",
-            "hint": "run `legation --help` for the commands and their options",
+            "hint": "`legation parse --help` tells what it takes",
             "details": null
           }
         }
@@ -187,19 +187,14 @@ fn bad_options_are_usage_errors() {
     "#]]
     .assert_eq(&session.run(&["--json", "parse", "--story", "US 7", "-"]));
     expect![[r#"
-        ! error: invalid value '-1' for '--depth <N>': -1 is not in 0..=65535
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: invalid value '-1' for '--depth <N>': -1 is not in 0..=65535
+        ! Suggestion: `legation parse --help` tells what it takes
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["parse", "--depth=-1", "-"]));
     expect![[r#"
-        ! error: the following required arguments were not provided:
-        !   <FILE>
-        ! 
-        ! Usage: legation parse <FILE>
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: the following required arguments were not provided: <FILE>
+        ! Suggestion: write `legation parse <FILE>`; `legation parse --help` tells what it takes
         [exit 2]
     "#]]
     .assert_eq(&session.run(&["parse"]));

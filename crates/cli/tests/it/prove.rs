@@ -1,8 +1,12 @@
 //! What the engine promises, asked of the real program: real processes, real git, real
 //! signals.
 
+mod alone;
+mod caller;
+mod fence;
 mod hostile;
 mod killed;
+mod records;
 mod restart;
 mod stage;
 mod stopped;

@@ -149,7 +149,7 @@ fn an_unknown_command_is_a_usage_error() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "unrecognized subcommand 'explode'",
-            "hint": "run `legation --help` for the commands and their options",
+            "hint": "`legation --help` tells what it takes",
             "details": null
           }
         }

@@ -171,21 +171,18 @@ fn a_bad_return_is_told_at_once_and_nothing_is_handed_in() {
     "#]].assert_eq(&seen);
     assert_eq!(fs::read_dir(session.root().join("attempt")).unwrap().count(), 0);
     expect![[r#"
-        ! error: invalid value 'done' for '--status <STATUS>': expected one of completed, partial, failed, blocked
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: invalid value 'done' for '--status <STATUS>': expected one of completed, partial, failed, blocked
+        ! Suggestion: `legation submit --help` tells what it takes
         [exit 2]
     "#]].assert_eq(&session.run(&["submit", "--status", "done", "--summary", "Ok."]));
     expect![[r#"
-        ! error: invalid value 'out.txt' for '--artifact <TYPE:PATH>': expected two words with a colon between them
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: invalid value 'out.txt' for '--artifact <TYPE:PATH>': expected two words with a colon between them
+        ! Suggestion: `legation submit --help` tells what it takes
         [exit 2]
     "#]].assert_eq(&session.run(&[DONE.as_slice(), &["--artifact", "out.txt"]].concat()));
     expect![[r#"
-        ! error: invalid value '{' for '--data <JSON>': not JSON: EOF while parsing an object at line 1 column 1
-        ! 
-        ! For more information, try '--help'.
+        ! ERROR: invalid value '{' for '--data <JSON>': not JSON: EOF while parsing an object at line 1 column 1
+        ! Suggestion: `legation submit --help` tells what it takes
         [exit 2]
     "#]].assert_eq(&session.run(&[DONE.as_slice(), &["--data", "{"]].concat()));
 }

@@ -12,7 +12,7 @@ fn a_usage_error_in_json_names_the_arguments_that_are_missing() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "the following required arguments were not provided: <TEXT>",
-            "hint": "run `legation --help` for the commands and their options",
+            "hint": "write `legation decide <TEXT>`; `legation decide --help` tells what it takes",
             "details": null
           }
         }
@@ -23,8 +23,8 @@ fn a_usage_error_in_json_names_the_arguments_that_are_missing() {
         {
           "error": {
             "code": "VALIDATION_FAILED",
-            "message": "the following required arguments were not provided: --parent <ID> --child <ID>",
-            "hint": "run `legation --help` for the commands and their options",
+            "message": "the following required arguments were not provided: --parent <PATH> --child <ID>",
+            "hint": "write `legation agents explain --parent <PATH> --child <ID>`; `legation agents explain --help` tells what it takes",
             "details": null
           }
         }
@@ -40,7 +40,7 @@ fn a_missing_subcommand_is_named_as_such_with_those_there_are() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "a subcommand is needed",
-            "hint": "use one of: list, show, check, explain",
+            "hint": "use one of: list, show, check, new, enable, disable, explain",
             "details": null
           }
         }
@@ -52,7 +52,7 @@ fn a_missing_subcommand_is_named_as_such_with_those_there_are() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "a subcommand is needed",
-            "hint": "use one of: list, get, check, schema",
+            "hint": "use one of: list, get, set, unset, check, schema",
             "details": null
           }
         }
@@ -64,7 +64,7 @@ fn a_missing_subcommand_is_named_as_such_with_those_there_are() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "a subcommand is needed",
-            "hint": "use one of: demo, delegate, direct, submit, hint, status, tree, trace, cost, history, pause, resume, cancel, retry, skip, approve, reject, diff, apply, decide, parse, check-return, agents, config, shell",
+            "hint": "use one of: demo, delegate, direct, submit, hint, status, tree, trace, cost, history, pause, resume, cancel, retry, skip, approve, reject, diff, apply, decide, parse, check-return, agents, config, doctor, shell, mcp, completions, help",
             "details": null
           }
         }
@@ -176,7 +176,7 @@ fn arguments_that_cannot_mean_anything_are_usage_errors() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "a value is required for '--agent <AGENT>' but none was supplied",
-            "hint": "run `legation --help` for the commands and their options",
+            "hint": "`legation decide --help` tells what it takes",
             "details": null
           }
         }

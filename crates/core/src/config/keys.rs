@@ -101,6 +101,7 @@ pub const KEYS: &[Key] = &[
     key("sandbox.writable", Kind::List),
     key("sandbox.readable", Kind::List),
     key("sandbox.network", Kind::Word(&["allow", "deny"])),
+    key("sandbox.cgroup", Kind::Word(&["always", "auto", "off"])),
     key("workspace.mechanism", Kind::Word(&["auto", "overlay", "pool", "worktree", "copy"])),
     optional("workspace.dir", Kind::Text),
     key("workspace.share", Kind::List),

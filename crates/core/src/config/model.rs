@@ -348,6 +348,8 @@ pub struct Sandbox {
     pub readable: Vec<String>,
     /// Whether children may use the network.
     pub network: Network,
+    /// Which children are put into a cgroup of their own, where one can be made.
+    pub cgroup: Cgroup,
 }
 
 /// What to do about the fence.
@@ -372,6 +374,19 @@ pub enum Network {
     Allow,
     /// Not at all, where the kernel can see to it.
     Deny,
+}
+
+/// Which children are put into a cgroup of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cgroup {
+    /// All.
+    Always,
+    /// Those that may run for more than ten minutes: to enter one takes some milliseconds.
+    #[default]
+    Auto,
+    /// None.
+    Off,
 }
 
 /// The ways of making the workspaces of a git repository.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::code::Code;
 use crate::ids::{AgentId, SessionId};
 use crate::money::Usd;
 
@@ -183,6 +184,9 @@ pub struct Receipt {
     pub exit_code: Option<i32>,
     /// Tool calls, counted by kind.
     pub tool_calls: BTreeMap<String, u64>,
+    /// Entries in its output that nobody was asked to do, and why not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedEntry>,
     /// Files that differ from the base, from the file system.
     pub files_changed: Vec<String>,
     /// Commits made.
@@ -197,8 +201,14 @@ pub struct Receipt {
     pub duration_ms: u64,
     /// Delegations below it and how they ended.
     pub grandchildren: Vec<Grandchild>,
+    /// What held its processes together; absent where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supervised_by: Option<String>,
     /// Whether the fence was on; absent where nobody knows.
     pub fenced: Option<bool>,
+    /// What the fence did not hold; where it was off, why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fence_gaps: Vec<String>,
     /// Whether the output ended in the middle.
     pub truncated: bool,
     /// What the brief left out to fit.
@@ -207,6 +217,18 @@ pub struct Receipt {
     pub evidence: Evidence,
     /// Why the status is not the one the child claimed.
     pub downgraded: Vec<String>,
+}
+
+/// A `[delegate:…]` entry that was not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedEntry {
+    /// The entry, or its beginning.
+    pub entry: String,
+    /// What kind of reason.
+    pub code: Code,
+    /// The reason.
+    pub message: String,
 }
 
 /// A verification command that the runtime ran itself.

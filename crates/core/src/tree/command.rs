@@ -70,6 +70,20 @@ pub enum Command {
         /// Where the work is kept, if there was any.
         kept: Option<String>,
     },
+    /// What a delegation merged could not be taken back, and is still there.
+    ResultLeft {
+        /// Which.
+        delegation: DelegationId,
+        /// Why.
+        why: String,
+    },
+    /// The work of an attempt could not be kept, so its workspace is still there.
+    WorkspaceLeft {
+        /// Which.
+        attempt: AttemptId,
+        /// Why, and where it is.
+        why: String,
+    },
     /// An attempt waits for a delegation it had started without waiting.
     Await {
         /// Who waits.

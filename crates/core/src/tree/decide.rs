@@ -41,6 +41,8 @@ fn bodies(state: &State, command: &Command, now: Now) -> Result<Vec<Body>, Rejec
         Command::End(end) => end::decide(state, end, now),
         Command::Merged { attempt, outcome } => report::merged(state, attempt, outcome),
         Command::RolledBack { delegation } => report::rolled_back(state, delegation),
+        Command::ResultLeft { delegation, why } => report::result_left(state, delegation, why),
+        Command::WorkspaceLeft { attempt, why } => report::workspace_left(state, attempt, why),
         Command::WorkspaceRemoved { attempt, kept } => {
             report::workspace_removed(state, attempt, kept.as_ref())
         }

@@ -239,4 +239,18 @@ pub enum Body {
         /// Where the work is kept, if there was any.
         kept: Option<String>,
     },
+    /// What a delegation merged could not be taken back, and is still there.
+    ResultLeft {
+        /// Which.
+        delegation: DelegationNo,
+        /// Why.
+        why: String,
+    },
+    /// The work of an attempt could not be kept, so its workspace is still there.
+    WorkspaceLeft {
+        /// Which.
+        attempt: AttemptNo,
+        /// Why, and where it is.
+        why: String,
+    },
 }

@@ -126,6 +126,15 @@ pub fn evolve(state: &mut State, event: &Event) {
             state.attempts[*attempt].kept.clone_from(kept);
             state.open.workspaces.remove(attempt);
         }
+        Body::ResultLeft { delegation, why } => {
+            state.delegations[*delegation].left_behind.push(why.clone());
+            state.open.to_roll_back.remove(delegation);
+        }
+        Body::WorkspaceLeft { attempt, why } => {
+            let delegation = state.delegation_of(*attempt);
+            state.delegations[delegation].left_behind.push(why.clone());
+            state.open.workspaces.remove(attempt);
+        }
     }
 }
 
@@ -153,7 +162,8 @@ fn fits(state: &State, body: &Body) -> bool {
         | Body::ApprovalDelivered { attempt: no }
         | Body::AttemptFroze { attempt: no, .. }
         | Body::StopRequested { attempt: no, .. }
-        | Body::WorkspaceRemoved { attempt: no, .. } => attempt(no),
+        | Body::WorkspaceRemoved { attempt: no, .. }
+        | Body::WorkspaceLeft { attempt: no, .. } => attempt(no),
         Body::AttemptEnded(ended) => attempt(&ended.attempt),
         Body::WaitBegan { attempt: no, delegation: other } => attempt(no) && delegation(other),
         Body::ApprovalGiven { subtask: no, .. }
@@ -170,7 +180,8 @@ fn fits(state: &State, body: &Body) -> bool {
         | Body::CancelRequested { delegation: no, .. }
         | Body::DelegationEnded { delegation: no, .. }
         | Body::AnswerDelivered { delegation: no }
-        | Body::RolledBack { delegation: no } => delegation(no),
+        | Body::RolledBack { delegation: no }
+        | Body::ResultLeft { delegation: no, .. } => delegation(no),
         Body::DelegationReopened { delegation: no, reserved } => {
             delegation(no) && reserved.iter().all(|(no, _)| subtask(no))
         }

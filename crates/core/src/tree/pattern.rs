@@ -178,9 +178,11 @@ pub(super) fn merges_by_itself(delegation: &Delegation, subtask: &Subtask) -> bo
     }
 }
 
-/// The answer of a subtask's last attempt.
+/// The answer of a subtask's last attempt. What was skipped has none, whatever it said before:
+/// somebody has decided to do without it.
 fn answer<'a>(state: &'a State, subtask: &Subtask) -> Option<&'a Return> {
-    last(state, subtask).map(|end| &end.answer)
+    let end = last(state, subtask).filter(|_| subtask.outcome() != Some(Outcome::Skipped));
+    end.map(|end| &end.answer)
 }
 
 fn last<'a>(state: &'a State, subtask: &Subtask) -> Option<&'a AttemptEnded> {

@@ -1,13 +1,19 @@
 //! A plan: who does what, in what order. One form for the command line, the
 //! API and the tools of agents.
 
+use std::fmt;
+
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::rejection::Refusal;
 use crate::code::Code;
 use crate::config::Pattern;
+
+/// Rounds of a debate or review that may be asked for; none at all is no debate.
+pub const MAX_ROUNDS: u32 = 10;
 
 /// How many characters an id of a plan may have.
 const MAX_ID_CHARS: usize = 100;
@@ -51,7 +57,7 @@ pub struct PlanSubtask {
     #[serde(default, alias = "depends_on")]
     pub depends_on: Vec<String>,
     /// The time allowed, such as `30m`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "span")]
     pub timeout: Option<String>,
     /// Tokens it may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,6 +72,38 @@ pub struct PlanSubtask {
 
 fn yes() -> bool {
     true
+}
+
+/// A span of time. A bare number could be seconds or milliseconds and is not guessed at.
+fn span<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    from.deserialize_option(SpanText)
+}
+
+/// Reads a span of time, and says how one is written where it is something else.
+struct SpanText;
+
+impl<'de> Visitor<'de> for SpanText {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a span of time in quotes, such as \"30m\" or \"90s\"")
+    }
+
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_str(self)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(text.to_owned()))
+    }
 }
 
 /// How an ensemble comes to one answer.

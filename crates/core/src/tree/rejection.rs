@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::agent;
 use crate::code::Code;
-use crate::ids::DelegationId;
+use crate::ids::{DelegationId, SubtaskId};
 
 /// Why a command has no effect.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +89,17 @@ impl Rejection {
             "`legation status --all` lists what there is.",
         )
         .with(serde_json::json!({"missing": what, "id": id}), &[])
+        .into()
+    }
+
+    /// The delegation has no such subtask.
+    pub fn no_subtask(delegation: &DelegationId, id: &SubtaskId) -> Self {
+        Refusal::new(
+            Code::Conflict,
+            format!("There is no subtask `{id}` in `{delegation}`."),
+            format!("`legation status {delegation}` lists its subtasks."),
+        )
+        .with(serde_json::json!({"missing": "subtask", "id": id}), &[])
         .into()
     }
 

@@ -155,8 +155,9 @@ impl State {
         delegation: DelegationNo,
         id: &SubtaskId,
     ) -> Result<SubtaskNo, Rejection> {
-        let found = self.delegations[delegation].by_id.get(id).copied();
-        found.ok_or_else(|| Rejection::not_found("subtask", id.as_str()))
+        let delegation = &self.delegations[delegation];
+        let found = delegation.by_id.get(id).copied();
+        found.ok_or_else(|| Rejection::no_subtask(&delegation.id, id))
     }
 
     /// The delegation an attempt belongs to.

@@ -143,12 +143,15 @@ pub struct InAttempt {
 /// Connects from inside an attempt. It never starts an engine: that would be one that
 /// knows nothing of it. One that died is started again by whoever waits outside.
 pub async fn reach_from_attempt(socket: &Path) -> Result<Client, InAttempt> {
-    let connect = async || Client::connect_to(socket).await.ok();
+    let connect = || async { Client::connect_to(socket).await.ok() };
     let found = look_for(ATTEMPT_LIMIT, connect).await;
     found.ok_or_else(|| InAttempt { socket: socket.to_owned(), limit: ATTEMPT_LIMIT })
 }
 
-async fn look_for<T>(limit: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
+async fn look_for<T, F: Future<Output = Option<T>>>(
+    limit: Duration,
+    mut look: impl FnMut() -> F,
+) -> Option<T> {
     let end = Instant::now() + limit;
     loop {
         if let Some(found) = look().await {

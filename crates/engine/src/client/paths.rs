@@ -125,6 +125,11 @@ impl Paths {
         self.state.join("attempts")
     }
 
+    /// The folder of what callers let children see of their environment.
+    pub fn callers(&self) -> PathBuf {
+        self.state.join("callers")
+    }
+
     /// What the engine says that nobody asked for.
     pub fn engine_log(&self) -> PathBuf {
         self.logs.join("engine.log")

@@ -87,6 +87,16 @@ impl<W: World> Desk<W> {
         })
     }
 
+    /// A pause or its end moves the time of everything that runs below it.
+    pub(super) fn move_deadlines(&mut self) {
+        let moved = self.begun.iter().filter(|no| !self.state.attempts[**no].ended()).map(|no| {
+            let attempt = &self.state.attempts[*no];
+            let deadline = attempt.clock_stopped.is_none().then_some(attempt.deadline);
+            Act::SetDeadline { attempt: attempt.id.clone(), deadline }
+        });
+        self.lost_sight.extend(moved);
+    }
+
     fn id(&self, no: AttemptNo) -> AttemptId {
         self.state.attempts[no].id.clone()
     }
@@ -129,6 +139,8 @@ impl<W: World> Desk<W> {
                 with: self.builds_on(no),
                 include_dirty: delegation.include_dirty,
             },
+            deadline: attempt.clock_stopped.is_none().then_some(attempt.deadline),
+            frozen: attempt.frozen,
             process: attempt.process,
             workspace: attempt.workspace.clone(),
             base_commit: attempt.base.clone(),

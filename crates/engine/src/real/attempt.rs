@@ -2,22 +2,24 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use legation_core::Code;
 use legation_core::agent::Definition;
+use legation_core::config::Cgroup;
 use legation_core::returns::{Receipt, StopReason};
 use legation_core::time::Now;
 use legation_core::tree::Command;
 use legation_core::tree::command::{End, Progress, Said, Spawned, Usage};
 use legation_runners::command::{self, Parser, Report};
-use legation_runners::keep::{Ended, KEEPER_FILE, Limits};
-use legation_runners::supervise::{self, Exit, Found, Running, find, reap};
+use legation_runners::keep::{Ended, KEEPER_FILE, Limits, Pace, cgroup};
+use legation_runners::supervise::{self, Exit, Found, Running, Traces, find, reap};
 use legation_runners::workspace::{From, New, Place, Start};
 
-use super::{Inner, Live};
+use super::Inner;
+use super::live::Live;
 use crate::mail::Mailbox;
 use crate::world::Job;
 
@@ -25,6 +27,9 @@ use crate::world::Job;
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 /// How long an attempt may take to end after it has handed in its return.
 const END_AFTER: Duration = Duration::from_secs(10);
+
+/// From how many seconds on a program is worth the milliseconds a group of its own takes.
+const LONG_SECONDS: u64 = 600;
 
 /// What an attempt said until its processes ended.
 pub(super) struct Heard {
@@ -75,7 +80,7 @@ impl Inner {
         let found = find(&folder, &session, process);
         match (found, place) {
             (Ok(Found::Running(running)), Some(place)) => {
-                live.reach(running.process, running.remote());
+                live.reach((running.process, running.remote()), None);
                 mail.tell(spawned(&job, &place, &running)).await;
                 self.see_through(job, place, running, (live, mail)).await;
             }
@@ -83,18 +88,29 @@ impl Inner {
                 let heard = heard_of(&folder, ended);
                 let asked = self.honour_entries(&job, &heard, &mail).await;
                 let mut end = self.collect(&job, &place, heard, &live).await;
-                end.receipt.tool_calls.extend(asked);
+                asked.add_to(&mut end.receipt);
                 mail.tell(Command::End(Box::new(end))).await;
                 self.end(&job.attempt);
             }
             (Ok(Found::Running(_) | Found::Ended(_) | Found::Gone) | Err(_), _) => {
-                let (session, folder) = (job.session.clone(), folder.clone());
                 // Whatever is left of it must not go on beside its successor.
-                drop(tokio::task::spawn_blocking(move || reap(&session, &folder)).await);
+                self.reap(&job).await;
                 mail.tell(Command::Lose { attempt: job.attempt.clone() }).await;
                 self.end(&job.attempt);
             }
         }
+    }
+
+    /// Ends everything that an attempt without a keeper has left.
+    async fn reap(&self, job: &Job) {
+        let (session, dir, keeper) = (job.session.clone(), self.folder(&job.attempt), job.process);
+        let workspace = job.workspace.as_ref().map(PathBuf::from);
+        let reaping = tokio::task::spawn_blocking(move || {
+            let workspace = workspace.as_deref();
+            reap(Traces { session: &session, dir: &dir, keeper, workspace })
+        });
+        // How many there were is nobody's concern, and it blocks too long to fail.
+        drop(reaping.await);
     }
 
     /// From the workspace to a running program.
@@ -127,13 +143,15 @@ impl Inner {
             ));
         }
         self.set_up(job, &place, &definition, live).await?;
-        let order = self.order(job, &place, (&definition, file.as_deref()))?;
+        let pace = live.pace();
+        let order = self.order(job, &place, (&definition, file.as_deref()), pace)?;
+        let order = self.fenced(order, job, &place, file.as_deref())?;
         let running = self.keeper.spawn(&order).await;
         let running = running.map_err(|error| Obstacle {
             is_kept: matches!(error, supervise::Error::GaveUp(_)),
             ..Obstacle::new(Code::ToolUnavailable, error.to_string())
         })?;
-        live.reach(running.process, running.remote());
+        live.reach((running.process, running.remote()), Some(Pace { frozen: false, ..pace }));
         mail.tell(spawned(job, &place, &running)).await;
         Ok((place, running))
     }
@@ -171,6 +189,7 @@ impl Inner {
         job: &Job,
         place: &Place,
         (definition, file): (&Definition, Option<&Path>),
+        pace: Pace,
     ) -> Result<legation_runners::keep::Order, Obstacle> {
         let folder = self.folder(&job.attempt);
         let made = fs::create_dir_all(&folder)
@@ -179,6 +198,7 @@ impl Inner {
             Obstacle::new(Code::WorkspaceFailed, format!("{folder:?}: {problem}"))
         })?;
         let env = environment(place, definition);
+        let group = self.group(job);
         let brief = serde_json::to_string(&job.brief).unwrap_or_default();
         let start = command::Start {
             attempt: &job.attempt,
@@ -195,17 +215,27 @@ impl Inner {
             agent_file: file,
             brief: &brief,
             limits: Limits::default(),
-            // The keeper is the parent of every orphan; a group of its own would cost more
-            // than most commands take.
-            cgroup: None,
+            deadline_ms: pace.deadline_ms,
+            cgroup: group.as_deref(),
         };
-        start.order(super::own_environment()).map_err(|error| {
+        start.order(self.passed_on(&job.tree)).map_err(|error| {
             let code = match &error {
                 command::Error::Unresolved(_) => Code::ToolUnavailable,
                 command::Error::Folder { .. } => Code::WorkspaceFailed,
             };
             Obstacle::new(code, error.to_string())
         })
+    }
+
+    /// The cgroup of an attempt, where it gets one. The keeper is the parent of every
+    /// orphan anyhow; a group also holds when the keeper is killed.
+    fn group(&self, job: &Job) -> Option<PathBuf> {
+        let wanted = match self.home().config.sandbox.cgroup {
+            Cgroup::Always => true,
+            Cgroup::Auto => job.brief.timeout > LONG_SECONDS,
+            Cgroup::Off => false,
+        };
+        wanted.then(|| cgroup::of(job.attempt.as_str())).flatten()
     }
 
     /// Listens until everything has ended, then looks at what there is.
@@ -220,7 +250,7 @@ impl Inner {
         // A keeper that was killed is no crash of ours: its attempt has failed.
         let asked = self.honour_entries(&job, &heard, &mail).await;
         let mut end = self.collect(&job, &place, heard, &live).await;
-        end.receipt.tool_calls.extend(asked);
+        asked.add_to(&mut end.receipt);
         mail.tell(Command::End(Box::new(end))).await;
         self.end(&job.attempt);
     }

@@ -11,9 +11,11 @@ use legation_runners::command::Parser;
 use legation_runners::supervise::Exit;
 use legation_runners::workspace::{Place, Seen};
 
+use super::Inner;
 use super::attempt::Heard;
+use super::fence;
 use super::handed_in::{self, HandedIn};
-use super::{Inner, Live};
+use super::live::Live;
 use crate::world::Job;
 
 /// Bytes of output that are kept where no return could be had from it.
@@ -159,22 +161,29 @@ fn receipt(
     };
     let (exit_code, stop_reason) = match &heard.exit {
         Exit::Ended(ended) if ended.start_failed.is_some() => (None, StopReason::NotStarted),
+        Exit::Ended(ended) if ended.timed_out => (ended.code, StopReason::Timeout),
         Exit::Ended(ended) if ended.signal.is_some() => (None, StopReason::Killed),
         Exit::Ended(ended) => (ended.code, StopReason::Exited),
         Exit::Lost { .. } => (None, StopReason::Killed),
     };
-    Receipt {
+    let supervised_by = match &heard.exit {
+        Exit::Ended(ended) => Some(ended.supervised_by.as_str().to_owned()),
+        Exit::Lost { .. } => None,
+    };
+    let mut receipt = Receipt {
         stop_reason,
+        supervised_by,
         exit_code,
         files_changed: seen.files_changed,
         commits: seen.commits,
         verify,
         tokens,
         cost_usd,
-        fenced: Some(false),
         brief_cut: job.brief.cut.iter().map(|what| (*what).to_owned()).collect(),
         ..Receipt::default()
-    }
+    };
+    fence::record(&heard.exit, &mut receipt);
+    receipt
 }
 
 /// Quality as it can be measured: verification, and artifacts that were really changed.

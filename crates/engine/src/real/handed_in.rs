@@ -6,10 +6,11 @@ use std::path::Path;
 
 use legation_core::money::Usd;
 use legation_core::returns::{MAX_RETURN_BYTES, Tokens};
+use legation_runners::command::HAND_IN;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The file it is dropped in, in the folder of the attempt.
+/// The file it is dropped in, in the folder for it.
 pub(crate) const RETURN_FILE: &str = "return.json";
 
 /// What was handed in.
@@ -50,7 +51,7 @@ impl Used {
 
 /// What was handed in under this token, if anything was.
 pub(super) fn read(folder: &Path, token: &str) -> Option<HandedIn> {
-    let file = File::open(folder.join(RETURN_FILE)).ok()?;
+    let file = File::open(folder.join(HAND_IN).join(RETURN_FILE)).ok()?;
     let mut text = String::new();
     // Room for the token and the figures beside the return itself.
     let limit = 2 * MAX_RETURN_BYTES as u64;

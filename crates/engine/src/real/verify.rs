@@ -3,12 +3,13 @@
 use legation_core::agent::Definition;
 use legation_core::returns::Verification;
 use legation_runners::command;
-use legation_runners::keep::Limits;
-use legation_runners::supervise::Exit;
+use legation_runners::keep::{Limits, Pace};
+use legation_runners::supervise::{self, Exit, Found, find};
 use legation_runners::workspace::Place;
 
+use super::Inner;
 use super::attempt::environment;
-use super::{Inner, Live};
+use super::live::Live;
 use crate::world::Job;
 
 impl Inner {
@@ -46,6 +47,7 @@ impl Inner {
         let folder = self.folder(&job.attempt).join(name);
         std::fs::create_dir_all(&folder).ok()?;
         let env = environment(place, definition);
+        let pace = live.pace();
         let shell = ["sh".to_owned(), "-c".to_owned(), line.to_owned()];
         let start = command::Start {
             attempt: &job.attempt,
@@ -63,13 +65,24 @@ impl Inner {
             agent_file: None,
             brief: "",
             limits: Limits::default(),
-            // The keeper is the parent of every orphan; a group of its own would cost more
-            // than most commands take.
+            deadline_ms: pace.deadline_ms,
+            // The keeper is the parent of every orphan, and an engine waits for it.
             cgroup: None,
         };
-        let order = start.order(super::own_environment()).ok()?;
-        let mut running = self.keeper.spawn(&order).await.ok()?;
-        live.reach(running.process, running.remote());
+        let order = start.order(self.passed_on(&job.tree)).ok()?;
+        // What is verified is the child's own code, so it runs where the child did.
+        let order = self.fenced(order, job, place, None).ok()?;
+        let (mut running, told) = match self.keeper.spawn(&order).await {
+            Ok(running) => (running, Some(Pace { frozen: false, ..pace })),
+            // An engine that died meanwhile has started it already.
+            Err(supervise::Error::GaveUp(_)) => match find(&folder, &job.session, None).ok()? {
+                Found::Running(running) => (running, None),
+                Found::Ended(ended) => return ended.code,
+                Found::Gone => return None,
+            },
+            Err(_) => return None,
+        };
+        live.reach((running.process, running.remote()), told);
         while running.read().await.is_some() {}
         match running.wait().await {
             Exit::Ended(ended) => ended.code,

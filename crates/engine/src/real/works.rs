@@ -51,7 +51,7 @@ impl Inner {
     /// Keeps the work of an attempt, then removes its workspace. What cannot be kept
     /// is not removed.
     pub(super) async fn remove(self: Arc<Self>, work: Work, mail: Mailbox) {
-        let attempt = work.attempt.clone();
+        let (attempt, at) = (work.attempt.clone(), work.workspace.clone());
         let kept = self.on_spaces(move |spaces| {
             let kept = keep(spaces, &work)?;
             if let Some(place) = spaces.find(work.attempt.as_str())? {
@@ -59,16 +59,28 @@ impl Inner {
             }
             Ok(kept.map(|kept| kept.reference))
         });
-        let kept = kept.await.unwrap_or(None);
-        mail.tell(Command::WorkspaceRemoved { attempt, kept }).await;
+        let told = match kept.await {
+            Ok(kept) => Command::WorkspaceRemoved { attempt, kept },
+            Err(why) => {
+                let place = at.unwrap_or_else(|| format!("the workspace of {attempt}"));
+                let why = format!("{place} was left as it is: {why}");
+                Command::WorkspaceLeft { attempt, why }
+            }
+        };
+        mail.tell(told).await;
     }
 
     /// Takes back what a delegation merged.
     pub(super) async fn roll_back(self: Arc<Self>, delegation: DelegationId, mail: Mailbox) {
         let id = delegation.clone();
-        // What cannot be taken back stays on a branch that nobody has applied.
-        drop(self.on_spaces(move |spaces| spaces.rollback(id.as_str())).await);
-        mail.tell(Command::RolledBack { delegation }).await;
+        let told = match self.on_spaces(move |spaces| spaces.rollback(id.as_str())).await {
+            Ok(_) => Command::RolledBack { delegation },
+            Err(why) => {
+                let why = format!("what {delegation} merged was not taken back: {why}");
+                Command::ResultLeft { delegation, why }
+            }
+        };
+        mail.tell(told).await;
     }
 
     /// Brings a delegation's result to the workspace of the attempt that asked.

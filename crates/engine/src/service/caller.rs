@@ -16,6 +16,11 @@ use crate::protocol::{Refused, Request};
 /// The variable by which a root may say that it stands deeper.
 const DEPTH: &str = "DELEGATION_DEPTH";
 
+/// What a root is called that says nothing about itself.
+const USER: &str = "user";
+/// Characters of a client's name that are kept.
+const MAX_NAME_CHARS: usize = 40;
+
 /// Who calls.
 #[derive(Clone, Debug)]
 pub(super) enum Who {
@@ -23,6 +28,8 @@ pub(super) enum Who {
     Root {
         /// How deep it says it stands; that may only tighten.
         depth: u32,
+        /// What it calls itself: the start of a path.
+        name: AgentId,
     },
     /// An attempt.
     Attempt {
@@ -39,7 +46,7 @@ impl Who {
     /// Who calls, as the rules know it.
     pub(super) fn caller(&self) -> Caller {
         match self {
-            Self::Root { depth } => Caller::Root { name: AgentId::new("user"), depth: *depth },
+            Self::Root { depth, name } => Caller::Root { name: name.clone(), depth: *depth },
             Self::Attempt { attempt, .. } => Caller::Attempt(attempt.clone()),
         }
     }
@@ -47,7 +54,7 @@ impl Who {
     /// A name for the record.
     pub(super) fn name(&self) -> &str {
         match self {
-            Self::Root { .. } => "user",
+            Self::Root { name, .. } => name.as_str(),
             Self::Attempt { path, .. } => path.last().map_or("agent", AgentId::as_str),
         }
     }
@@ -77,7 +84,8 @@ impl<H: Host> Service<H> {
             return Err((&no_token()).into());
         }
         let depth = request.env.get(DEPTH).and_then(|text| text.trim().parse().ok());
-        Ok(Who::Root { depth: depth.unwrap_or(0) })
+        let name = request.client.as_deref().map_or_else(|| AgentId::new(USER), client_name);
+        Ok(Who::Root { depth: depth.unwrap_or(0), name })
     }
 
     async fn by_token(&self, token: &str, owner: &Ancestry<AttemptId>) -> Result<Who, Refused> {
@@ -94,6 +102,20 @@ impl<H: Host> Service<H> {
         let path: Option<Vec<AgentId>> = path.await.map_err(|error| unreachable(&error))?;
         path.map(|path| Who::Attempt { tree, attempt, path }).ok_or_else(bad)
     }
+}
+
+/// A client's name as it stands in a path: small letters, digits and single hyphens.
+fn client_name(told: &str) -> AgentId {
+    let mut name = String::new();
+    for letter in told.chars().take(MAX_NAME_CHARS) {
+        match letter.to_ascii_lowercase() {
+            letter @ ('a'..='z' | '0'..='9') => name.push(letter),
+            _ if !name.is_empty() && !name.ends_with('-') => name.push('-'),
+            _ => {}
+        }
+    }
+    let name = name.trim_end_matches('-');
+    AgentId::new(if name.is_empty() { USER } else { name })
 }
 
 /// The folder a process works in.

@@ -11,6 +11,7 @@ use tokio::net::unix::OwnedWriteHalf;
 
 use super::Service;
 use super::caller::Who;
+use super::delegate::Said;
 use crate::host::Host;
 use crate::protocol::{MAX_REQUEST_BYTES, Refused, Reply, Request, VERSION, Wish};
 
@@ -69,8 +70,17 @@ impl<H: Host> Service<H> {
         }
         let who = self.identify(&request, pid).await?;
         match request.wish {
-            Wish::Delegate(call) => self.delegate(&who, (*call, request.env), listener).await,
+            Wish::Delegate(call) => {
+                let said = Said { env: request.env, passed_on: request.passed_on };
+                self.delegate(&who, (*call, said), listener).await
+            }
             Wish::Wait { delegation } => self.wait(&who, &delegation, listener).await,
+            Wish::Look { delegation } => self.look(&who, &delegation).await,
+            Wish::List => self.list(&who).await,
+            Wish::Agents => self.agents(&who, request.env).await,
+            Wish::Explain { parent, child } => {
+                self.explain(&who, (parent, child), request.env).await
+            }
             Wish::Steer(steer) => self.steer(&who, (steer, request.env), listener).await,
             Wish::Submitted => {
                 if let Who::Attempt { attempt, .. } = &who {

@@ -20,29 +20,42 @@ use super::converse::Listener;
 use super::refuse::{trouble, unreachable};
 use crate::engine::Error;
 use crate::host::{Home, Host};
+use crate::logs::RefusedCall;
 use crate::mail::{Answer, Follow};
 use crate::news::News;
 use crate::protocol::{Refused, Reply};
 use crate::world::World as _;
+
+/// Characters of a task that are written down beside a refusal.
+const MAX_TASK_CHARS: usize = 200;
+
+/// What a caller says about itself, beside what it wants.
+pub(super) struct Said {
+    /// What it says about the rules.
+    pub(super) env: BTreeMap<String, String>,
+    /// What children may see of its environment.
+    pub(super) passed_on: BTreeMap<String, String>,
+}
 
 impl<H: Host> Service<H> {
     /// Hands a task to sub-agents, and tells how it goes.
     pub(super) async fn delegate(
         self: &Arc<Self>,
         who: &Who,
-        (call, env): (Call, BTreeMap<String, String>),
+        (call, said): (Call, Said),
         listener: &mut Listener,
     ) -> Result<Reply, Refused> {
         // A child's environment says nothing about the bounds it stands under.
+        let Said { env, passed_on } = said;
         let env = if matches!(who, Who::Root { .. }) { env } else { BTreeMap::new() };
         let home = self.home(env).await.map_err(|problem| trouble(&problem))?;
         for warning in &home.warnings {
             listener.say(&Reply::Note(warning.clone())).await;
         }
-        let accepted = self.accept(who, &call, &home).await;
+        let accepted = self.accept(who, (&call, &passed_on), &home).await;
         let (accepted, first) = match accepted {
             Ok(accepted) => accepted,
-            Err(error) => return Err(self.refused(who, &error, &home).await),
+            Err(error) => return Err(self.refused(who, (&error, &asked_for(&call)), &home).await),
         };
         listener.say(&first).await;
         let id = accepted.id;
@@ -62,7 +75,7 @@ impl<H: Host> Service<H> {
     async fn accept(
         &self,
         who: &Who,
-        call: &Call,
+        (call, passed_on): (&Call, &BTreeMap<String, String>),
         home: &Home,
     ) -> Result<(crate::mail::Accepted, Reply), Error> {
         let house = House { config: &home.config, roster: &home.roster };
@@ -76,7 +89,13 @@ impl<H: Host> Service<H> {
         let planned = planned.map_err(|refusal| Error::Rejected(refusal.into()))?;
         self.check_programs(&planned.delegate, asker.path.last())?;
         let pattern = planned.delegate.pattern;
-        let accepted = self.engine.delegate(planned.delegate, tree, follow).await?;
+        let new = tree.is_none().then(|| planned.delegate.id.clone());
+        // Before it is accepted: what starts first looks for it at once.
+        new.iter().for_each(|tree| self.real.keep_caller(tree, passed_on));
+        let accepted = self.engine.delegate(planned.delegate, tree, follow).await;
+        let is_new = |tree: &&DelegationId| accepted.as_ref().is_ok_and(|it| it.id == **tree);
+        new.iter().filter(|tree| !is_new(tree)).for_each(|tree| self.real.forget_caller(tree));
+        let accepted = accepted?;
         let first = Reply::Accepted {
             delegation: accepted.id.clone(),
             again: accepted.again,
@@ -88,6 +107,15 @@ impl<H: Host> Service<H> {
 
     /// Refuses what no program could do, before anything starts.
     fn check_programs(&self, delegate: &Delegate, parent: Option<&AgentId>) -> Result<(), Error> {
+        if let Some(why) = self.real.obstacle() {
+            let refusal = Refusal::new(
+                Code::ToolUnavailable,
+                why,
+                "`legation doctor` shows what this kernel can hold; `sandbox.fence = \"auto\"` \
+                 runs without what it cannot, and says so.",
+            );
+            return Err(Error::Rejected(refusal.into()));
+        }
         let allowed = delegate.subtasks.iter().filter(|target| target.permitted.is_ok());
         let mut idle = allowed.filter(|target| !self.real.can_run(&target.agent, parent));
         let Some(target) = idle.next() else { return Ok(()) };
@@ -156,18 +184,44 @@ impl<H: Host> Service<H> {
     }
 
     /// A refusal with what may still be asked for; it is written down too.
-    async fn refused(&self, who: &Who, error: &Error, home: &Home) -> Refused {
+    async fn refused(&self, who: &Who, (error, task): (&Error, &str), home: &Home) -> Refused {
         let mut refused = unreachable(error);
         refused.remaining = self.remaining(who, home).await;
-        let code = serde_json::from_value(Value::String(refused.code.clone()));
-        self.engine.note_refused(code.unwrap_or(Code::UnknownError), &refused.message, who.name());
+        self.note(who, task, &refused).await;
         refused
+    }
+
+    /// Writes a refusal down, with what is known of whoever called.
+    async fn note(&self, who: &Who, task: &str, refused: &Refused) {
+        let code = serde_json::from_value(Value::String(refused.code.clone()));
+        let mut call = RefusedCall {
+            code: code.unwrap_or(Code::UnknownError),
+            message: &refused.message,
+            who: who.name(),
+            session: None,
+            task: Some(task.to_owned()),
+            subtask: None,
+        };
+        if let Who::Attempt { tree, attempt, .. } = who {
+            let wanted = attempt.clone();
+            let known = self.engine.look(tree, move |state| {
+                let attempt = &state.attempts[state.find_attempt(&wanted)?];
+                let subtask = &state.subtasks[attempt.subtask];
+                let task = state.delegations[subtask.delegation].task_id.to_string();
+                Some((attempt.session.clone(), task, subtask.id.clone()))
+            });
+            if let Ok(Some((session, task, subtask))) = known.await {
+                (call.session, call.task, call.subtask) =
+                    (Some(session), Some(task), Some(subtask));
+            }
+        }
+        self.engine.note_refused(&call);
     }
 
     async fn remaining(&self, who: &Who, home: &Home) -> Option<Value> {
         let free = self.engine.free_slots();
         let remaining = match who {
-            Who::Root { depth } => {
+            Who::Root { depth, .. } => {
                 Some(bounds::remaining_at_root(&home.config.limits, *depth, free))
             }
             Who::Attempt { tree, .. } => {
@@ -178,6 +232,13 @@ impl<H: Host> Service<H> {
         };
         remaining.and_then(|remaining| serde_json::to_value(remaining).ok())
     }
+}
+
+/// What a call asks for, in few words.
+fn asked_for(call: &Call) -> String {
+    let task = call.entry.as_ref().and_then(|entry| entry.id.as_ref());
+    let task = task.map_or(call.task.as_str(), |id| id.as_str());
+    task.lines().next().unwrap_or_default().chars().take(MAX_TASK_CHARS).collect()
 }
 
 /// The next thing that happened; nothing once there will be no more.

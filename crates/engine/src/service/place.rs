@@ -96,15 +96,17 @@ pub(super) fn leave(paths: &Paths, lock: File) {
     drop(lock);
 }
 
-/// Removes what attempts wrote so long ago that their history is forgotten, too.
-pub(super) fn clear_old(attempts: &Path, age: Duration) {
-    let Ok(entries) = fs::read_dir(attempts) else { return };
+/// Removes from a folder what was written so long ago that its history is forgotten, too.
+pub(super) fn clear_old(folder: &Path, age: Duration) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let written = entry.metadata().and_then(|facts| facts.modified());
         let old = written.is_ok_and(|at| at.elapsed().is_ok_and(|since| since > age));
         if old {
             // What cannot be removed now is tried again by the next start.
-            let _ = fs::remove_dir_all(entry.path());
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let path = entry.path();
+            let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }
     }
 }

@@ -188,7 +188,14 @@ fn only_who_holds_the_lock_is_the_engine() {
 }
 
 fn ping() -> Request {
-    Request { v: VERSION, token: None, env: Default::default(), wish: Wish::Ping }
+    Request {
+        v: VERSION,
+        token: None,
+        env: Default::default(),
+        passed_on: Default::default(),
+        client: None,
+        wish: Wish::Ping,
+    }
 }
 
 /// Answers one request with these bytes, in pieces; says what was asked.

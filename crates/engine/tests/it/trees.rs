@@ -1,15 +1,36 @@
 //! Whole trees, from the call to the answer.
 
-use legation_core::call::Call;
-use legation_core::config::{Config, Pattern};
-use legation_core::tree::Command;
-use legation_core::tree::command::Cancel;
-use legation_core::tree::plan::{Plan, PlanSubtask};
-use legation_engine::{Answer, Follow};
-use legation_store::Journal as _;
-use serde_json::Value;
+use std::sync::Arc;
 
-use crate::scripted::{engine, planned};
+use legation_core::agent::{Definition, Roster};
+use legation_core::call::{self, Asker, Call, House};
+use legation_core::config::{Config, Pattern};
+use legation_core::ids::{AgentId, DelegationId};
+use legation_core::tree::Command;
+use legation_core::tree::command::{Cancel, Delegate};
+use legation_core::tree::event::Caller;
+use legation_core::tree::plan::{Plan, PlanSubtask};
+use legation_engine::{Answer, Engine, Follow, Options};
+use legation_store::{Journal as _, Memory};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::scripted::{LIMITED_MS, Scripted};
+
+/// An engine over a journal in memory.
+fn engine(width: u32) -> (Engine<Memory, Scripted>, Arc<Scripted>) {
+    let world = Arc::new(Scripted::default());
+    (Engine::new(Memory::default(), world.clone(), Options { width, logs: None }), world)
+}
+
+/// A root's call as the command it becomes; agents are not checked.
+fn planned(call: &Call, id: DelegationId, config: &Config) -> Delegate {
+    let another = Definition { id: Some(AgentId::new("another")), ..Definition::default() };
+    let roster = Roster::new([another], config);
+    let house = House { config, roster: &roster };
+    let caller = Caller::Root { name: AgentId::new("user"), depth: 0 };
+    call::plan(call, house, &Asker { caller, path: Vec::new() }, id).unwrap().delegate
+}
 
 fn call(task: &str) -> Call {
     Call { task: task.to_owned(), agents: vec!["general-purpose".into()], ..Call::default() }
@@ -129,7 +150,7 @@ async fn a_wide_fan_starts_in_steps_and_runs_each_part_once() {
     let answer = engine.answer(&accepted.id, &accepted.id).await.unwrap();
     assert_eq!(answer.status, "completed");
     assert_eq!(answer.view.progress.completed, PARTS);
-    assert_eq!(world.started.load(std::sync::atomic::Ordering::SeqCst), PARTS);
+    assert_eq!(world.started(), u64::from(PARTS));
 }
 
 #[tokio::test]
@@ -142,4 +163,36 @@ async fn without_a_history_a_tree_goes_once_it_was_told_and_not_before() {
     while engine.journal().delegation(id.as_str()).await.unwrap().is_some() {
         tokio::task::yield_now().await;
     }
+}
+
+/// Begins a task of one agent without retries.
+async fn begin(engine: &Engine<Memory, Scripted>, (task, agent): (&str, &str)) -> DelegationId {
+    let mut config = Config::default();
+    config.recovery.max_retries = 0;
+    let call = Call { agents: vec![agent.into()], ..call(task) };
+    let delegate = planned(&call, engine.new_id(), &config);
+    engine.delegate(delegate, None, Follow::Nothing).await.unwrap().id
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_providers_limit_holds_everybody_who_asks_it_and_burns_no_retry() {
+    // One slot: who is held gives it back, or nobody else would get on.
+    let (engine, world) = engine(1);
+    world.wait(1_000);
+    let first = Instant::now();
+    let limited = begin(&engine, ("limited", "general-purpose")).await;
+    let same = begin(&engine, ("more of the same", "general-purpose")).await;
+    let other = begin(&engine, ("something else", "another")).await;
+    let mut seconds = Vec::new();
+    for tree in [&other, &limited, &same] {
+        let answer = engine.answer(tree, tree).await.unwrap();
+        assert_eq!(answer.status, "completed", "{:?}", answer.view);
+        seconds.push(first.elapsed().as_secs());
+    }
+    // Both who ask that provider go on when its time is up, one after the other, and
+    // each takes a second.
+    let held = LIMITED_MS / 1_000;
+    assert_eq!(seconds, [2, held + 1, held + 2]);
+    // The other was never begun while its provider was to be left alone.
+    assert_eq!(world.started(), 4);
 }

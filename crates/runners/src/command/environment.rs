@@ -1,5 +1,5 @@
-//! The environment of a child: what it is allowed to see of ours, what its agent
-//! says, and where it stands. Nothing else, so that keys and tokens that happen to
+//! The environment of a child: what it is allowed to see of its caller's, what its
+//! agent says, and where it stands. Nothing else, so that keys and tokens that happen to
 //! be around stay where they are.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use legation_core::ids::SessionId;
 
-/// Names that a child gets from our own environment; those that end in `*` stand for
+/// Names that a child gets from the environment of whoever called; those that end in `*` stand for
 /// all that begin so.
 pub const ALLOWED: &[&str] = &[
     "PATH",
@@ -26,6 +26,9 @@ pub const ALLOWED: &[&str] = &[
     "HTTPS_PROXY",
     "NO_PROXY",
 ];
+
+/// The folder below the attempt's own in which a return is handed in.
+pub const HAND_IN: &str = "hand-in";
 
 /// Where an attempt stands and works.
 #[derive(Clone, Copy, Debug)]
@@ -47,18 +50,24 @@ impl Place<'_> {
     pub fn temporary(&self) -> PathBuf {
         self.dir.join("tmp")
     }
+
+    /// Where it drops its return: all of the attempt's folder that it may write to,
+    /// beside the temporary files.
+    pub fn hand_in(&self) -> PathBuf {
+        self.dir.join(HAND_IN)
+    }
 }
 
 /// The whole environment of a child, in order of names. What the agent says wins over
-/// ours, and where the child stands over both: nobody can put another token there.
+/// the caller's, and where the child stands over both: nobody can put another token there.
 pub fn environment(
-    own: impl IntoIterator<Item = (String, String)>,
+    caller: impl IntoIterator<Item = (String, String)>,
     agent: &[(String, String)],
     session: &SessionId,
     place: &Place<'_>,
 ) -> Vec<(String, String)> {
     let mut all: BTreeMap<String, String> =
-        own.into_iter().filter(|(name, _)| is_allowed(name)).collect();
+        caller.into_iter().filter(|(name, _)| is_passed_on(name)).collect();
     let text = |path: &Path| path.to_string_lossy().into_owned();
     all.insert("TMPDIR".to_owned(), text(&place.temporary()));
     all.extend(agent.iter().filter(|(name, value)| is_possible(name, value)).cloned());
@@ -66,7 +75,7 @@ pub fn environment(
         ("LEGATION_SESSION_ID", session.to_string()),
         ("LEGATION_TOKEN", place.token.to_owned()),
         ("LEGATION_SOCKET", text(place.socket)),
-        ("LEGATION_ATTEMPT_DIR", text(place.dir)),
+        ("LEGATION_ATTEMPT_DIR", text(&place.hand_in())),
         ("LEGATION_WORKSPACE", text(place.workspace)),
         ("DELEGATION_DEPTH", place.depth.to_string()),
     ];
@@ -76,7 +85,8 @@ pub fn environment(
     all.into_iter().collect()
 }
 
-fn is_allowed(name: &str) -> bool {
+/// Whether a child may see this variable of whoever called.
+pub fn is_passed_on(name: &str) -> bool {
     ALLOWED.iter().any(|allowed| match allowed.strip_suffix('*') {
         Some(start) => name.starts_with(start),
         None => name == *allowed,

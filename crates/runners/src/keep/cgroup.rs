@@ -59,6 +59,27 @@ pub(crate) fn members(group: &Path) -> Vec<u32> {
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
+/// A group for an attempt, beside the one this process is in; none where groups cannot
+/// be made.
+pub fn of(attempt: &str) -> Option<PathBuf> {
+    let own = own()?;
+    // Whoever may not write there cannot make a group there either.
+    let is_writable = rustix::fs::access(&own, rustix::fs::Access::WRITE_OK).is_ok();
+    is_writable.then(|| own.join(name(attempt)))
+}
+
+/// Whether this is really a group, and bears the name of this attempt.
+pub(crate) fn is_of(group: &Path, attempt: &str) -> bool {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let is_group = mount_point(&mounts).is_some_and(|point| group.starts_with(point))
+        && fs::canonicalize(group).is_ok_and(|real| real == group);
+    is_group && group.file_name().is_some_and(|own| *own == *name(attempt))
+}
+
+fn name(attempt: &str) -> String {
+    format!("legation-{attempt}")
+}
+
 /// Removes an empty group and the empty ones below it.
 pub(crate) fn remove(group: &Path) {
     let entries = fs::read_dir(group).into_iter().flatten().flatten();

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::claim::KEEPER_FILE;
+use crate::fence::Standing;
 
 /// The file in the attempt's folder that says how it ended.
 pub const EXIT_FILE: &str = "exit.json";
@@ -20,6 +21,9 @@ pub struct Ended {
     pub signal: Option<i32>,
     /// Whether somebody asked the keeper to stop it.
     pub stopped: bool,
+    /// Whether its time was up, and the keeper stopped it.
+    #[serde(default)]
+    pub timed_out: bool,
     /// Why it could not be started.
     pub start_failed: Option<String>,
     /// Bytes it wrote to standard output.
@@ -40,6 +44,9 @@ pub struct Ended {
     pub wall_ms: u64,
     /// What held its descendants together.
     pub supervised_by: Supervision,
+    /// What came of the fence that was ordered.
+    #[serde(default)]
+    pub fence: Option<Standing>,
 }
 
 /// What holds the descendants of a program together.
@@ -51,6 +58,16 @@ pub enum Supervision {
     /// The keeper as the parent of orphans.
     #[default]
     Subreaper,
+}
+
+impl Supervision {
+    /// What it is called.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cgroup => "cgroup",
+            Self::Subreaper => "subreaper",
+        }
+    }
 }
 
 impl Ended {

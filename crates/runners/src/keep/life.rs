@@ -9,14 +9,16 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::cgroup;
 use super::claim::Claim;
 use super::copy::{Copy, Listener};
 use super::descendants::Descendants;
 use super::ended::{Ended, Supervision};
+use super::mark;
 use super::order::Order;
+use super::pace::Time;
 use super::program::Program;
 use super::segments::Segments;
 use crate::procfs;
@@ -37,6 +39,8 @@ pub(super) async fn live(order: Order) -> io::Result<ExitCode> {
     let mut listener = Listener::take();
     listener.tell(b"\n").await;
     let begun = Instant::now();
+    // Without it the program is known by its environment and its session.
+    let _mark = mark::set(&order.dir);
     // The listener takes the end of the pipe for the end of the attempt, so the pipe
     // stays open until the report is there.
     let (mut ended, _listener) = match Program::start(&order) {
@@ -85,6 +89,7 @@ async fn keep(
         code: watch.program.and_then(WaitStatus::exit_status),
         signal: watch.program.and_then(WaitStatus::terminating_signal),
         stopped: watch.is_stopped,
+        timed_out: watch.is_timed_out,
         stdout_bytes: stdout.bytes,
         stdout_dropped: stdout.dropped,
         stderr_bytes: stderr.bytes,
@@ -93,6 +98,7 @@ async fn keep(
         survivors: watch.survivors,
         cpu_ms: cpu_ms(),
         supervised_by: group.map_or(Supervision::Subreaper, |_| Supervision::Cgroup),
+        fence: program.fence,
         ..Ended::default()
     };
     Ok((ended, listener))
@@ -140,9 +146,11 @@ impl Signals {
 struct Watch {
     pid: Pid,
     grace: Duration,
+    time: Time,
     tree: Descendants,
     program: Option<WaitStatus>,
     is_stopped: bool,
+    is_timed_out: bool,
     is_over: bool,
     left_over: u32,
     survivors: u32,
@@ -163,9 +171,11 @@ impl Watch {
         Self {
             pid,
             grace: Duration::from_millis(order.limits.grace_ms),
+            time: Time::new(order.dir.clone(), order.deadline_ms),
             tree,
             program: None,
             is_stopped: false,
+            is_timed_out: false,
             is_over: false,
             left_over: 0,
             survivors: 0,
@@ -176,9 +186,16 @@ impl Watch {
     /// Waits for the next thing to happen and does what it calls for.
     async fn hear(&mut self, signals: &mut Signals) {
         let kill_at = self.ending.as_ref().map(|ending| ending.kill_at);
-        let time_is_up = async {
+        let grace_is_over = async {
             match kill_at {
                 Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        let next_look = self.time.next_look();
+        let time_is_up = async {
+            match next_look {
+                Some(wait) => sleep(wait).await,
                 None => std::future::pending().await,
             }
         };
@@ -188,10 +205,30 @@ impl Watch {
                 self.is_stopped |= self.program.is_none();
                 self.end();
             }
-            // What is about to end is not held up.
-            _ = signals.freeze.recv(), if self.ending.is_none() => self.tree.freeze(),
-            _ = signals.thaw.recv() => self.tree.thaw(),
-            () = time_is_up => self.enforce(),
+            _ = signals.freeze.recv() => self.follow_pace(true),
+            _ = signals.thaw.recv() => self.follow_pace(false),
+            () = grace_is_over => self.enforce(),
+            () = time_is_up, if self.ending.is_none() => {
+                if self.time.is_up() {
+                    self.is_timed_out = true;
+                    self.end();
+                }
+            }
+        }
+    }
+
+    /// Halts everybody, or lets them go on. What is about to end is not held up.
+    fn follow_pace(&mut self, asked: bool) {
+        match self.time.change(asked) {
+            Some(true) if self.ending.is_none() => {
+                self.tree.freeze();
+                self.time.halt();
+            }
+            Some(false) => {
+                self.tree.thaw();
+                self.time.go_on();
+            }
+            Some(true) | None => {}
         }
     }
 

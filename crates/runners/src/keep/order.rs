@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use legation_core::ids::{AttemptId, SessionId};
 use serde::{Deserialize, Serialize};
 
+use crate::fence::Fence;
+
 /// One program to start and to keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
@@ -25,11 +27,18 @@ pub struct Order {
     /// What it may take.
     #[serde(default)]
     pub limits: Limits,
+    /// When its time is up, in milliseconds of the epoch: it is stopped then, by the
+    /// keeper alone if need be.
+    #[serde(default)]
+    pub deadline_ms: Option<u64>,
     /// A folder of the cgroup2 file system that the keeper makes, puts the program
     /// into from its birth, and removes. Entering costs milliseconds on an idle
     /// machine, so it is worth it for programs that run for longer than that.
     #[serde(default)]
     pub cgroup: Option<PathBuf>,
+    /// What is around it.
+    #[serde(default)]
+    pub fence: Option<Fence>,
 }
 
 /// What a program may take before it is cut short.

@@ -11,6 +11,7 @@ use rustix::process::Pid;
 
 use super::cgroup;
 use super::order::Order;
+use crate::fence::{self, Standing};
 use crate::procfs;
 
 /// A program that was started.
@@ -22,7 +23,12 @@ pub(super) struct Program {
     pub(super) stderr: OwnedFd,
     /// The group it was born in.
     pub(super) group: Option<PathBuf>,
+    /// What came of the fence that was ordered.
+    pub(super) fence: Option<Standing>,
 }
+
+/// A process just born, and what came of its fence.
+type Born = (Child, Option<Standing>);
 
 impl Program {
     /// Starts it, or says in words why that is not possible.
@@ -31,19 +37,23 @@ impl Program {
             Some(group) => start_in(group.clone(), order),
             None => (spawn(order), None),
         };
-        let mut child = child.map_err(|error| explain(order, &error))?;
+        let (mut child, fence) = child.map_err(|error| match error {
+            fence::Error::NoFence(_) => error.to_string(),
+            fence::Error::Start(error) => explain(order, &error),
+        })?;
         let pid = procfs::pid(child.id());
         let ends = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(pid), (Some(stdin), Some(stdout), Some(stderr))) = (pid, ends) else {
             return Err("the program has no standard input or output".to_owned());
         };
-        Ok(Self { pid, stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into(), group })
+        let (stdin, stdout, stderr) = (stdin.into(), stdout.into(), stderr.into());
+        Ok(Self { pid, stdin, stdout, stderr, group, fence })
     }
 }
 
 /// Starts it from within a group and leaves the group again, so that the group can be
 /// ended without the keeper. Where that is not possible, it is started without.
-fn start_in(group: PathBuf, order: &Order) -> (io::Result<Child>, Option<PathBuf>) {
+fn start_in(group: PathBuf, order: &Order) -> (Result<Born, fence::Error>, Option<PathBuf>) {
     let Some(home) = cgroup::own() else { return (spawn(order), None) };
     if cgroup::enter(&group).is_err() {
         cgroup::remove(&group);
@@ -57,9 +67,9 @@ fn start_in(group: PathBuf, order: &Order) -> (io::Result<Child>, Option<PathBuf
     (child, has_left.then_some(group))
 }
 
-fn spawn(order: &Order) -> io::Result<Child> {
+fn spawn(order: &Order) -> Result<Born, fence::Error> {
     let Some((program, arguments)) = order.program.split_first() else {
-        return Err(ErrorKind::InvalidInput.into());
+        return Err(io::Error::from(ErrorKind::InvalidInput).into());
     };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&order.cwd);
@@ -67,7 +77,11 @@ fn spawn(order: &Order) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // In a group of its own, so that a program that signals its group does not hit
     // the keeper.
-    command.process_group(0).spawn()
+    command.process_group(0);
+    match &order.fence {
+        Some(fence) => fence.start(&mut command).map(|(child, fence)| (child, Some(fence))),
+        None => Ok((command.spawn()?, None)),
+    }
 }
 
 /// Says what the system's error means for whoever wrote the agent.
@@ -79,6 +93,9 @@ fn explain(order: &Order, error: &io::Error) -> String {
     let advice = match error.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::NOENT) if order.cwd.join(program).exists() => {
             "; the interpreter that its first line names is missing"
+        }
+        Some(Errno::ACCESS) if order.fence.is_some() => {
+            "; is it executable, and not hidden by the fence (`sandbox.readable`)?"
         }
         Some(Errno::ACCESS) => "; is it executable?",
         Some(Errno::TXTBSY) => "; somebody is still writing it",

@@ -35,7 +35,7 @@ pub fn find(dir: &Path, session: &SessionId, process: Option<Process>) -> Result
     let claim = settled_claim(dir)?;
     let process = process.or(claim.keeper).filter(|_| claim.is_of_this_boot());
     let remote = match process.filter(|process| procfs::is_alive(*process)) {
-        Some(process) => Remote::open(process)?.map(|remote| (process, remote)),
+        Some(process) => Remote::open(process, dir)?.map(|remote| (process, remote)),
         None => None,
     };
     if let Some((process, remote)) = remote {

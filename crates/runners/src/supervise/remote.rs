@@ -1,6 +1,8 @@
 //! Telling a keeper to stop, freeze or thaw, from anywhere.
 
+use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +14,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::Error;
+use super::spawn::KEEPER_VARIABLE;
+use crate::keep::{Claim, Pace};
 use crate::procfs;
 
 /// How often a process that is not a child of this one is looked at.
@@ -22,13 +26,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub struct Remote {
     pidfd: Arc<OwnedFd>,
+    /// The folder of its attempt.
+    dir: Arc<Path>,
     /// When a stop was first asked for.
     stopping: watch::Sender<Option<Instant>>,
 }
 
 impl Remote {
     /// Takes hold of a process; nothing if it is gone.
-    pub(super) fn open(process: Process) -> Result<Option<Self>, Error> {
+    pub(super) fn open(process: Process, dir: &Path) -> Result<Option<Self>, Error> {
         let Some(pid) = procfs::pid(process.pid) else { return Ok(None) };
         let pidfd = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
             Ok(pidfd) => pidfd,
@@ -39,7 +45,18 @@ impl Remote {
         // the process which was meant can it never stand for another.
         let is_same = procfs::stat(process.pid).is_some_and(|stat| stat.process == process);
         let stopping = watch::Sender::new(None);
-        Ok(is_same.then(|| Self { pidfd: Arc::new(pidfd), stopping }))
+        Ok(is_same.then(|| Self { pidfd: Arc::new(pidfd), dir: dir.into(), stopping }))
+    }
+
+    /// Takes hold of the keeper of the attempt in this folder, where nobody has recorded
+    /// which process that is; nothing if there is none. It is the one that the folder
+    /// names, if that was started as such.
+    pub fn of(dir: &Path) -> Option<Self> {
+        let claim = Claim::read(dir).filter(Claim::is_of_this_boot)?;
+        let attempt = dir.file_name()?.to_string_lossy();
+        let mark = format!("{KEEPER_VARIABLE}={attempt}");
+        let keeper = claim.keeper.filter(|keeper| procfs::has_variable(keeper.pid, &mark))?;
+        Self::open(keeper, dir).ok().flatten()
     }
 
     /// Asks for the program and all its descendants to be stopped: SIGTERM, the
@@ -53,6 +70,18 @@ impl Remote {
             asked.get_or_insert_with(Instant::now);
             is_first
         });
+    }
+
+    /// Says how the attempt's time goes by from now on, and freezes or thaws the program
+    /// and all its descendants accordingly.
+    pub fn set_pace(&self, pace: Pace) -> io::Result<()> {
+        pace.write(&self.dir)?;
+        if pace.frozen {
+            self.freeze();
+        } else {
+            self.thaw();
+        }
+        Ok(())
     }
 
     /// Freezes the program and all its descendants.

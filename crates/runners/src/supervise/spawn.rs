@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use legation_core::tree::event::Process;
@@ -41,7 +41,7 @@ impl Keeper {
         // Made while the keeper is still being loaded. One that is told nothing ends.
         let folder = |source| Error::Folder { dir: order.dir.clone(), source };
         fs::create_dir_all(&order.dir).map_err(folder)?;
-        let (process, remote) = identify(&child)?;
+        let (process, remote) = identify(&child, &order.dir)?;
         let pipe = instruct(&mut child, &text).await.map_err(|source| {
             let has_ended = source.kind() == ErrorKind::UnexpectedEof;
             if has_ended { Error::GaveUp(order.dir.clone()) } else { Error::Order(source) }
@@ -60,11 +60,11 @@ impl Keeper {
 }
 
 /// A child that nobody has waited for keeps its number, so there is no race here.
-fn identify(child: &Child) -> Result<(Process, Remote), Error> {
+fn identify(child: &Child, dir: &Path) -> Result<(Process, Remote), Error> {
     let pid = child.id().unwrap_or_default();
     let gone = || Error::Watch { pid, source: ErrorKind::NotFound.into() };
     let process = procfs::stat(pid).ok_or_else(gone)?.process;
-    let remote = Remote::open(process)?.ok_or_else(gone)?;
+    let remote = Remote::open(process, dir)?.ok_or_else(gone)?;
     Ok((process, remote))
 }
 

@@ -8,10 +8,11 @@ use std::fmt::Debug;
 
 use super::choice::Choice;
 use super::folders::Custody;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Place, Seen, Start};
+use super::{Applied, Error, How, Kept, Merge, New, Note, Origin, Place, Seen, Start};
 
 pub(super) trait Mechanism: Debug + Send + Sync {
     fn is_git(&self) -> bool;
+    fn origin(&self) -> Origin;
     fn mechanism(&self) -> Choice;
     fn git_processes(&self) -> u64;
     fn begin(&self, start: &Start) -> Result<String, Error>;
@@ -30,6 +31,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error>;
     fn rollback(&self, delegation: &str) -> Result<Option<String>, Error>;
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;
+    fn is_applied(&self, delegation: &str) -> Result<bool, Error>;
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error>;
     fn revert(&self, delegation: &str) -> Result<Applied, Error>;
 }

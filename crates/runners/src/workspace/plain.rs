@@ -20,8 +20,8 @@ use super::folders::{Begun, Custody, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
-    Applied, Error, From, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names, ports,
-    record,
+    Applied, Error, From, How, Kept, Merge, New, Note, Options, Origin, Place, Seen, Start, names,
+    ports, record,
 };
 pub(super) use copy::put;
 use layer::{Stack, layer_folder};
@@ -114,6 +114,10 @@ impl Mechanism for Plain {
         false
     }
 
+    fn origin(&self) -> Origin {
+        Origin { top: self.project.clone(), lent: Vec::new() }
+    }
+
     fn mechanism(&self) -> Choice {
         self.choice.clone()
     }
@@ -198,6 +202,10 @@ impl Mechanism for Plain {
 
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
         self.difference(delegation, kept)
+    }
+
+    fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.folder_has(delegation)
     }
 
     fn apply(&self, delegation: &str, _how: How) -> Result<Applied, Error> {

@@ -37,7 +37,9 @@ use super::folders::{Custody, Folders};
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Options, Place, Seen, Start, names};
+use super::{
+    Applied, Error, How, Kept, Merge, New, Note, Options, Origin, Place, Seen, Start, names,
+};
 use history::History;
 use mover::Mover;
 use user::User;
@@ -192,6 +194,13 @@ impl Mechanism for Repository {
         true
     }
 
+    fn origin(&self) -> Origin {
+        let common = &self.user.common_dir;
+        let top = self.user.top.clone().unwrap_or_else(|| common.clone());
+        let lent = vec![self.user.objects.clone(), common.join("modules"), common.join("lfs")];
+        Origin { top, lent }
+    }
+
     fn mechanism(&self) -> Choice {
         self.choice().clone()
     }
@@ -268,6 +277,10 @@ impl Mechanism for Repository {
 
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error> {
         self.difference(delegation, kept)
+    }
+
+    fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
+        self.checkout_has(delegation)
     }
 
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {

@@ -70,6 +70,15 @@ pub struct Place {
     pub env: Vec<(String, String)>,
 }
 
+/// The user's own files, of which workspaces are copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The top of them: a checkout, or a plain folder.
+    pub top: PathBuf,
+    /// What workspaces go on reading: the objects that their repositories borrow.
+    pub lent: Vec<PathBuf>,
+}
+
 /// What an attempt did to its files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {

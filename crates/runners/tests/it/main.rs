@@ -1,7 +1,10 @@
-//! Agent files of every vendor, from the wild.
+//! Agent files of every vendor, programs and their keepers, workspaces.
 
 #![cfg(test)]
 
 mod agent_files;
 mod artifacts;
+mod command;
+mod fence;
+mod processes;
 mod workspaces;

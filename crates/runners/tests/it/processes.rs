@@ -7,3 +7,4 @@ mod output;
 mod owner;
 mod stage;
 mod start;
+mod time;

@@ -85,6 +85,10 @@ impl Inner {
                 self.freeze(&attempt, frozen);
                 self.post(mail, Command::Froze { attempt, frozen });
             }
+            // Processes here have no clock of their own.
+            Act::SetDeadline { attempt, deadline } => {
+                self.say(format!("deadline of {attempt}: {deadline:?}"));
+            }
             Act::Answer { attempt, approved } => {
                 self.say(format!("answer {attempt}: {approved}"));
                 self.hear_answer(&attempt);
@@ -96,7 +100,15 @@ impl Inner {
             }
             Act::RollBack { delegation, .. } => {
                 self.say(format!("roll back {delegation}"));
-                self.post(mail, Command::RolledBack { delegation });
+                let why = "no".to_owned();
+                let left = one_in(&mut self.rng, 4);
+                self.post(
+                    mail,
+                    match left {
+                        true => Command::ResultLeft { delegation, why },
+                        false => Command::RolledBack { delegation },
+                    },
+                );
             }
             Act::Bring { delegation, into, .. } => {
                 self.say(format!("bring {delegation} to {}", into.attempt));
@@ -158,6 +170,10 @@ impl Inner {
             self.attempt(&work.attempt).is_some_and(|(state, no)| state.attempts[no].ended());
         if !ended {
             self.fail("only what has ended is cleared away", work.attempt.to_string());
+        }
+        if one_in(&mut self.rng, 16) {
+            let why = "no".to_owned();
+            return self.post(mail, Command::WorkspaceLeft { attempt: work.attempt, why });
         }
         let kept = one_in(&mut self.rng, 2).then(|| format!("refs/kept/{}", work.attempt));
         self.post(mail, Command::WorkspaceRemoved { attempt: work.attempt, kept });

@@ -85,12 +85,20 @@ impl World {
             }
             Effect::RollBack(no) => {
                 let delegation = self.state.delegations[no].id.clone();
-                self.inbox.push(Command::RolledBack { delegation });
+                let why = "no".to_owned();
+                self.inbox.push(match self.rng.u32(0..4) {
+                    0 => Command::ResultLeft { delegation, why },
+                    _ => Command::RolledBack { delegation },
+                });
                 Ok(())
             }
             Effect::RemoveWorkspace(no) => {
                 let attempt = attempt(no);
-                self.inbox.push(Command::WorkspaceRemoved { attempt, kept: None });
+                let why = "no".to_owned();
+                self.inbox.push(match self.rng.u32(0..16) {
+                    0 => Command::WorkspaceLeft { attempt, why },
+                    _ => Command::WorkspaceRemoved { attempt, kept: None },
+                });
                 Ok(())
             }
         }

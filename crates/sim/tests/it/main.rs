@@ -123,7 +123,9 @@ fn something_left_undone_is_noticed() {
         let cleared = |e: &Event| matches!(e.body, Body::WorkspaceRemoved { .. });
         events.iter().any(cleared)
     });
-    events.retain(|e| !matches!(e.body, Body::WorkspaceRemoved { .. }));
+    let cleared =
+        |body: &Body| matches!(body, Body::WorkspaceRemoved { .. } | Body::WorkspaceLeft { .. });
+    events.retain(|e| !cleared(&e.body));
     let state = replay(&events).unwrap();
     assert_eq!(broken_by(&state, &events), "nothing is owed when a tree has ended");
 }

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
@@ -12,9 +12,6 @@ use crate::error::Error;
 
 /// How many prepared statements a connection keeps; there are about thirty.
 const STATEMENTS: usize = 64;
-/// After how many pages the log of SQLite flows back into the file: 32 MiB. Most pages
-/// are written many times until then, and flow back once.
-const CHECKPOINT_PAGES: i64 = 8192;
 /// To what size that log is cut back.
 const LOG_BYTES: i64 = 64 * 1024 * 1024;
 /// How many KiB of pages the writer keeps in memory; negative means KiB to SQLite.
@@ -47,7 +44,6 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<Connection, Error
     connection.pragma_update(None, "synchronous", synchronous).map_err(fault)?;
     connection.pragma_update(None, "temp_store", "memory").map_err(fault)?;
     connection.pragma_update(None, "cache_size", WRITER_CACHE).map_err(fault)?;
-    set(&connection, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(fault)?;
     set(&connection, "journal_size_limit", LOG_BYTES).map_err(fault)?;
     schema::migrate(&mut connection, path)?;
     if let Some(pages) = options.max_pages {
@@ -86,9 +82,7 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<Connection, Error
 /// an archive for instance, the journal can be read as long as nobody writes: then
 /// there is no log.
 fn at_rest(path: &Path, options: &Options) -> Option<Result<Connection, Error>> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    match std::fs::metadata(log) {
+    match std::fs::metadata(log_of(path)) {
         Ok(log) if log.len() > 0 => return None,
         Err(error) if error.kind() != io::ErrorKind::NotFound => return None,
         Ok(_) | Err(_) => {}
@@ -98,6 +92,13 @@ fn at_rest(path: &Path, options: &Options) -> Option<Result<Connection, Error>> 
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = open(Path::new(&address), flags, options).ok()?;
     Some(current(connection, path))
+}
+
+/// Where SQLite keeps the log of a file.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
 }
 
 /// Refuses a file that this release would first have to bring up to date.

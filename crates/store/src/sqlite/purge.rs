@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::file;
 use super::writer::Failure;
 use crate::error::Error;
 
@@ -13,24 +14,27 @@ const APPENDS: usize = 500;
 
 /// Hides a tree that has ended.
 pub(super) fn forget(connection: &Connection, tree: &str) -> Result<bool, Failure> {
-    let found = "SELECT no, ended_at FROM trees WHERE id = ?1";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let found = connection.prepare_cached(found)?.query_row([tree], row).optional()?;
-    let found: Option<(i64, Option<i64>)> = found;
-    match found {
+    file::all(connection)?;
+    let ask = |question: &str| {
+        let no = connection.prepare_cached(question)?.query_row([tree], |row| row.get(0));
+        no.optional()
+    };
+    let filed: Option<i64> = ask("SELECT no FROM trees WHERE id = ?1")?;
+    if let Some(no) = filed {
+        hide(connection, no)?;
+        return Ok(true);
+    }
+    let open: Option<i64> = ask("SELECT no FROM fresh_trees WHERE id = ?1")?;
+    match open {
+        Some(_) => Err(Failure::Refused(Error::still_open(tree))),
         None => Ok(false),
-        Some((_, None)) => Err(Failure::Refused(Error::still_open(tree))),
-        Some((no, Some(_))) => {
-            hide(connection, no)?;
-            Ok(true)
-        }
     }
 }
 
 /// Hides some of the trees that ended before a time.
 pub(super) fn forget_before(connection: &Connection, time: i64) -> Result<u64, Failure> {
-    let old = "SELECT no FROM trees \
-        WHERE ended_at IS NOT NULL AND id IS NOT NULL AND ended_at < ?1 LIMIT ?2";
+    file::all(connection)?;
+    let old = "SELECT no FROM trees WHERE ended_at < ?1 LIMIT ?2";
     let mut old = connection.prepare_cached(old)?;
     let trees: Vec<i64> =
         old.query_map([time, TREES], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -44,7 +48,7 @@ pub(super) fn forget_before(connection: &Connection, time: i64) -> Result<u64, F
 
 /// Removes some events of a hidden tree, and the tree with the last of them.
 pub(super) fn sweep(connection: &Connection) -> Result<bool, Failure> {
-    let hidden = "SELECT no FROM trees WHERE id IS NULL LIMIT 1";
+    let hidden = "SELECT no FROM forgotten_trees LIMIT 1";
     let hidden = connection.prepare_cached(hidden)?.query_row([], |row| row.get(0)).optional()?;
     let hidden: Option<i64> = hidden;
     let Some(no) = hidden else { return Ok(false) };
@@ -56,7 +60,7 @@ pub(super) fn sweep(connection: &Connection) -> Result<bool, Failure> {
     let limit = i64::try_from(APPENDS).unwrap_or(i64::MAX);
     let removed = connection.prepare_cached(some)?.execute([no, limit])?;
     if removed < APPENDS {
-        connection.prepare_cached("DELETE FROM trees WHERE no = ?1")?.execute([no])?;
+        connection.prepare_cached("DELETE FROM forgotten_trees WHERE no = ?1")?.execute([no])?;
     }
     Ok(true)
 }
@@ -64,8 +68,10 @@ pub(super) fn sweep(connection: &Connection) -> Result<bool, Failure> {
 fn hide(connection: &Connection, no: i64) -> Result<(), Failure> {
     let rows = [
         "DELETE FROM delegations WHERE tree = ?1",
+        "DELETE FROM fresh WHERE tree = ?1",
         "DELETE FROM keys WHERE tree = ?1",
-        "UPDATE trees SET id = NULL WHERE no = ?1",
+        "DELETE FROM trees WHERE no = ?1",
+        "INSERT INTO forgotten_trees VALUES (?1)",
     ];
     for row in rows {
         connection.prepare_cached(row)?.execute([no])?;

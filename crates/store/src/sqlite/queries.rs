@@ -1,5 +1,6 @@
 //! The questions that are answered from the tables. Each uses an index, so that
-//! what has ended costs those that go on nothing.
+//! what has ended costs those that go on nothing. What goes on or ended lately is few,
+//! and looked through.
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -11,46 +12,64 @@ use crate::record::{Delegation, Entry, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page,
 const SPAN_BITS: u32 = 22;
 
 const READ: &str = "SELECT position, seq, lengths, texts FROM events \
-    WHERE tree = (SELECT no FROM trees WHERE id = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
+    WHERE tree = coalesce((SELECT no FROM fresh_trees WHERE id = ?1), \
+    (SELECT no FROM trees WHERE id = ?1)) AND seq > ?2 ORDER BY seq LIMIT ?3";
 const READ_ALL: &str = "SELECT e.position, e.seq, e.lengths, e.texts, t.id \
-    FROM events e CROSS JOIN trees t ON t.no = e.tree \
-    WHERE e.position > ?1 AND t.id IS NOT NULL ORDER BY e.position LIMIT ?2";
-const OPEN: &str = "SELECT id FROM trees \
-    WHERE ended_at IS NULL AND id IS NOT NULL AND id > ?1 ORDER BY id LIMIT ?2";
+    FROM events e CROSS JOIN events t ON t.position = e.tree \
+    WHERE e.position > ?1 AND NOT EXISTS (SELECT * FROM forgotten_trees WHERE no = e.tree) \
+    ORDER BY e.position LIMIT ?2";
+const OPEN: &str = "SELECT id FROM fresh_trees \
+    WHERE ended_at IS NULL AND id > ?1 ORDER BY id LIMIT ?2";
 const KEY: &str = "SELECT delegation FROM keys WHERE scope = ?1 AND key = ?2";
 
-/// The columns of a delegation, with the rest of the question.
+/// The columns of a delegation, from a table, with what is asked of it. A tree is called
+/// by the place of its first row of events, which has its id.
 macro_rules! delegations {
-    ($rest:literal) => {
+    ($table:literal, $wanted:literal) => {
         concat!(
-            "SELECT d.id, t.id, d.parent, d.task_id, d.title, d.pattern, d.status, ",
-            "d.accepted_at, d.started_at, d.ended_at, d.tokens_used, d.cost_nanos ",
-            "FROM delegations d CROSS JOIN trees t ON t.no = d.tree WHERE ",
+            "SELECT d.id AS id, t.id, d.parent, d.task_id, d.title, d.pattern, d.status, ",
+            "d.accepted_at AS accepted_at, d.started_at, d.ended_at AS ended_at, ",
+            "d.tokens_used, d.cost_nanos FROM ",
+            $table,
+            " d CROSS JOIN events t ON t.position = d.tree WHERE ",
+            $wanted
+        )
+    };
+}
+
+/// The same of those that go on or ended lately, and of those that are filed.
+macro_rules! all_delegations {
+    ($wanted:literal, $rest:literal) => {
+        concat!(
+            delegations!("fresh_delegations", $wanted),
+            " UNION ALL ",
+            delegations!("delegations", $wanted),
             $rest
         )
     };
 }
 
-const DELEGATION: &str = delegations!("d.id = ?1");
-const ACTIVE: &str =
-    delegations!("d.ended_at IS NULL ORDER BY d.accepted_at DESC, d.id DESC LIMIT ?1 OFFSET ?2");
-const PAST: &str = delegations!(
-    "d.ended_at IS NOT NULL AND d.ended_at >= ?3 \
-     ORDER BY d.ended_at DESC, d.id DESC LIMIT ?1 OFFSET ?2"
+const DELEGATION: &str = all_delegations!("d.id = ?1", " LIMIT 1");
+const ACTIVE: &str = concat!(
+    delegations!("fresh_delegations", "d.ended_at IS NULL"),
+    " ORDER BY d.accepted_at DESC, d.id DESC LIMIT ?1 OFFSET ?2"
 );
-const PAST_OF_STATUS: &str = delegations!(
-    "d.ended_at IS NOT NULL AND d.ended_at >= ?3 AND d.status = ?4 \
-     ORDER BY d.ended_at DESC, d.id DESC LIMIT ?1 OFFSET ?2"
+const PAST: &str =
+    all_delegations!("d.ended_at >= ?3", " ORDER BY ended_at DESC, id DESC LIMIT ?1 OFFSET ?2");
+const PAST_OF_STATUS: &str = all_delegations!(
+    "d.ended_at >= ?3 AND d.status = ?4",
+    " ORDER BY ended_at DESC, id DESC LIMIT ?1 OFFSET ?2"
 );
 // Whole spans are summed up, and only the first, which is cut, is counted.
 const TOTAL: &str = "SELECT \
     (SELECT coalesce(sum(total), 0) FROM ended_counts WHERE span > ?2) + \
-    (SELECT count(*) FROM delegations \
-     WHERE ended_at IS NOT NULL AND ended_at BETWEEN ?1 AND ?3)";
+    (SELECT count(*) FROM delegations WHERE ended_at BETWEEN ?1 AND ?3) + \
+    (SELECT count(*) FROM fresh_delegations WHERE ended_at >= ?1)";
 const TOTAL_OF_STATUS: &str = "SELECT \
     (SELECT coalesce(sum(total), 0) FROM ended_counts WHERE span > ?2 AND status = ?4) + \
     (SELECT count(*) FROM delegations \
-     WHERE ended_at IS NOT NULL AND ended_at BETWEEN ?1 AND ?3 AND status = ?4)";
+     WHERE ended_at BETWEEN ?1 AND ?3 AND status = ?4) + \
+    (SELECT count(*) FROM fresh_delegations WHERE ended_at >= ?1 AND status = ?4)";
 
 /// Every question, with a name for people.
 pub(super) const QUESTIONS: &[(&str, &str)] = &[

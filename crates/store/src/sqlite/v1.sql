@@ -1,23 +1,15 @@
 -- Version 1. A version that was released is never changed: a new one is another
 -- file and another line in schema.rs.
 
--- A tree without an id was forgotten; its events go in small steps.
-CREATE TABLE trees (
-    no INTEGER PRIMARY KEY,
-    id TEXT UNIQUE,
-    ended_at INTEGER
-);
-CREATE INDEX trees_open ON trees (id) WHERE ended_at IS NULL AND id IS NOT NULL;
-CREATE INDEX trees_ended ON trees (ended_at) WHERE ended_at IS NOT NULL AND id IS NOT NULL;
-CREATE INDEX trees_forgotten ON trees (no) WHERE id IS NULL;
-
 -- A row holds the events of one append, since a row costs more than what is in it.
 -- The numbers are those of its last event; the lengths in bytes are those of all
--- events but the last, separated by commas.
+-- events but the last, separated by commas. A tree is called by the position of its
+-- first row, and that row has the tree's id.
 CREATE TABLE events (
     position INTEGER PRIMARY KEY,
     tree INTEGER NOT NULL,
     seq INTEGER NOT NULL,
+    id TEXT,
     lengths TEXT NOT NULL,
     texts TEXT NOT NULL
 );
@@ -28,6 +20,37 @@ CREATE UNIQUE INDEX events_of_tree ON events (tree, seq);
 CREATE TABLE last_place (position INTEGER NOT NULL);
 INSERT INTO last_place VALUES (0);
 
+-- What goes on, and what ended lately: trees, and delegations with their columns. Every
+-- append changes some of this, so it has no index and stays small, and a tree stands
+-- beside the delegation it is called after: a page is all that is written of it. What
+-- has ended is moved to the tables below, many at once.
+CREATE TABLE fresh (
+    id TEXT NOT NULL,
+    is_tree INTEGER NOT NULL,
+    tree INTEGER NOT NULL,
+    ended_at INTEGER,
+    parent TEXT,
+    task_id TEXT,
+    title TEXT,
+    pattern TEXT,
+    status TEXT,
+    accepted_at INTEGER,
+    started_at INTEGER,
+    tokens_used INTEGER,
+    cost_nanos INTEGER,
+    PRIMARY KEY (id, is_tree)
+) WITHOUT ROWID;
+CREATE VIEW fresh_trees AS SELECT id, tree AS no, ended_at FROM fresh WHERE is_tree = 1;
+CREATE VIEW fresh_delegations AS SELECT id, tree, parent, task_id, title, pattern, status,
+    accepted_at, started_at, ended_at, tokens_used, cost_nanos FROM fresh WHERE is_tree = 0;
+
+-- What has ended.
+CREATE TABLE trees (
+    no INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    ended_at INTEGER NOT NULL
+);
+CREATE INDEX trees_ended ON trees (ended_at);
 CREATE TABLE delegations (
     id TEXT PRIMARY KEY,
     tree INTEGER NOT NULL,
@@ -38,46 +61,32 @@ CREATE TABLE delegations (
     status TEXT NOT NULL,
     accepted_at INTEGER NOT NULL,
     started_at INTEGER,
-    ended_at INTEGER,
+    ended_at INTEGER NOT NULL,
     tokens_used INTEGER NOT NULL,
     cost_nanos INTEGER
 ) WITHOUT ROWID;
 CREATE INDEX delegations_of_tree ON delegations (tree);
-CREATE INDEX delegations_active ON delegations (accepted_at, id) WHERE ended_at IS NULL;
-CREATE INDEX delegations_ended ON delegations (ended_at, id) WHERE ended_at IS NOT NULL;
-CREATE INDEX delegations_status ON delegations (status, ended_at, id)
-    WHERE ended_at IS NOT NULL;
+CREATE INDEX delegations_ended ON delegations (ended_at, id);
+CREATE INDEX delegations_status ON delegations (status, ended_at, id);
 
--- How many delegations ended when (in spans of 2^22 ms) and how, so that a page of the history
--- knows the number of pages without counting a million rows.
+-- How many of these delegations ended when (in spans of 2^22 ms) and how, so that a
+-- page of the history knows the number of pages without counting a million rows.
 CREATE TABLE ended_counts (
     span INTEGER NOT NULL,
     status TEXT NOT NULL,
     total INTEGER NOT NULL,
     PRIMARY KEY (span, status)
 ) WITHOUT ROWID;
-CREATE TRIGGER delegation_added AFTER INSERT ON delegations WHEN NEW.ended_at IS NOT NULL
-BEGIN
-    INSERT INTO ended_counts VALUES (NEW.ended_at >> 22, NEW.status, 1)
-        ON CONFLICT DO UPDATE SET total = total + 1;
-END;
-CREATE TRIGGER delegation_left AFTER UPDATE ON delegations WHEN OLD.ended_at IS NOT NULL
-BEGIN
-    UPDATE ended_counts SET total = total - 1
-        WHERE span = OLD.ended_at >> 22 AND status = OLD.status;
-END;
-CREATE TRIGGER delegation_ended AFTER UPDATE ON delegations WHEN NEW.ended_at IS NOT NULL
-BEGIN
-    INSERT INTO ended_counts VALUES (NEW.ended_at >> 22, NEW.status, 1)
-        ON CONFLICT DO UPDATE SET total = total + 1;
-END;
-CREATE TRIGGER delegation_removed AFTER DELETE ON delegations WHEN OLD.ended_at IS NOT NULL
+CREATE TRIGGER delegation_removed AFTER DELETE ON delegations
 BEGIN
     UPDATE ended_counts SET total = total - 1
         WHERE span = OLD.ended_at >> 22 AND status = OLD.status;
     DELETE FROM ended_counts
         WHERE span = OLD.ended_at >> 22 AND status = OLD.status AND total = 0;
 END;
+
+-- Trees that were forgotten, while their events go in small steps.
+CREATE TABLE forgotten_trees (no INTEGER PRIMARY KEY);
 
 CREATE TABLE keys (
     scope TEXT NOT NULL,

@@ -1,7 +1,8 @@
 //! Writing one append: the events, then the rows that follow from them.
 //!
 //! Everything that may be refused is looked at before anything is written, so that
-//! what is refused has changed nothing.
+//! what is refused has changed nothing. Rows are written where what goes on is kept;
+//! `file` moves what has ended to where it stays.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -11,26 +12,33 @@ use crate::append::{Append, Appended, Row};
 use crate::error::Error;
 use crate::record::Delegation;
 
-const FIND: &str = "SELECT no, \
+const FIND: &str = "SELECT no, TRUE, \
     (SELECT seq FROM events WHERE tree = no ORDER BY seq DESC LIMIT 1) \
-    FROM trees WHERE id = ?1";
-const OPEN: &str = "INSERT INTO trees (id) VALUES (?1)";
-const EVENTS: &str =
-    "INSERT INTO events (position, tree, seq, lengths, texts) VALUES (?1, ?2, ?3, ?4, ?5)";
-const END: &str = "UPDATE trees SET ended_at = ?2 WHERE no = ?1";
-const OWNER: &str = "SELECT tree FROM delegations WHERE id = ?1";
-// A delegation never moves to another tree: that was looked at before.
-const DELEGATION: &str = "INSERT INTO delegations (id, tree, parent, task_id, title, pattern, \
-    status, accepted_at, started_at, ended_at, tokens_used, cost_nanos) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-    ON CONFLICT (id) DO UPDATE SET parent = excluded.parent, task_id = excluded.task_id, \
-    title = excluded.title, pattern = excluded.pattern, status = excluded.status, \
-    accepted_at = excluded.accepted_at, started_at = excluded.started_at, \
-    ended_at = excluded.ended_at, tokens_used = excluded.tokens_used, \
-    cost_nanos = excluded.cost_nanos";
+    FROM fresh_trees WHERE id = ?1 \
+    UNION ALL SELECT no, FALSE, \
+    (SELECT seq FROM events WHERE tree = no ORDER BY seq DESC LIMIT 1) \
+    FROM trees WHERE id = ?1 LIMIT 1";
+const EVENTS: &str = "INSERT INTO events (position, tree, seq, id, lengths, texts) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const TREE: &str = "INSERT OR REPLACE INTO fresh (id, is_tree, tree, ended_at) \
+    VALUES (?1, 1, ?2, ?3)";
+const UNFILE_TREE: &str = "DELETE FROM trees WHERE no = ?1";
+const OWNER: &str = "SELECT tree, TRUE FROM fresh_delegations WHERE id = ?1 \
+    UNION ALL SELECT tree, FALSE FROM delegations WHERE id = ?1 LIMIT 1";
+const DELEGATION: &str = "INSERT OR REPLACE INTO fresh (id, is_tree, tree, parent, task_id, \
+    title, pattern, status, accepted_at, started_at, ended_at, tokens_used, cost_nanos) \
+    VALUES (?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+const UNFILE_DELEGATION: &str = "DELETE FROM delegations WHERE id = ?1";
 const KEY: &str = "INSERT INTO keys (scope, key, tree, delegation) VALUES (?1, ?2, ?3, ?4) \
     ON CONFLICT DO NOTHING";
 const KEY_HOLDER: &str = "SELECT delegation FROM keys WHERE scope = ?1 AND key = ?2";
+
+/// A tree as it was found.
+struct Tree {
+    no: i64,
+    is_fresh: bool,
+    last: i64,
+}
 
 /// Writes everything after the given position, or refuses.
 pub(super) fn append(
@@ -38,10 +46,8 @@ pub(super) fn append(
     append: &Append,
     last_position: i64,
 ) -> Result<Appended, Failure> {
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let found = connection.prepare_cached(FIND)?.query_row([&append.tree], row).optional()?;
-    let (found, last): (Option<i64>, Option<i64>) = found.unwrap_or_default();
-    let last = last.unwrap_or(0);
+    let found = find(connection, &append.tree)?;
+    let last = found.as_ref().map_or(0, |tree| tree.last);
     if i64::try_from(append.expected_seq) != Ok(last) {
         return Err(Failure::Refused(Error::Conflict {
             tree: append.tree.clone(),
@@ -49,31 +55,60 @@ pub(super) fn append(
             actual: last.unsigned_abs(),
         }));
     }
-    check(connection, found, append)?;
-    let no = match found {
-        Some(no) => no,
-        None => connection.prepare_cached(OPEN)?.insert([&append.tree])?,
-    };
+    let filed = check(connection, found.as_ref().map(|tree| tree.no), append)?;
     let count = i64::try_from(append.events.len()).unwrap_or(i64::MAX);
     let (seq, position) = (last + count, last_position + count);
+    let (no, name) = match &found {
+        Some(tree) => (tree.no, None),
+        None => (position, Some(&append.tree)),
+    };
     let (lengths, texts) = packed::pack(&append.events);
-    connection.prepare_cached(EVENTS)?.execute(params![position, no, seq, lengths, texts])?;
+    connection.prepare_cached(EVENTS)?.execute(params![position, no, seq, name, lengths, texts])?;
+    if found.is_none() {
+        connection.prepare_cached(TREE)?.execute(params![append.tree, no, None::<i64>])?;
+    }
+    for id in filed {
+        connection.prepare_cached(UNFILE_DELEGATION)?.execute([id])?;
+    }
+    let is_filed = found.is_some_and(|tree| !tree.is_fresh);
+    if is_filed && append.rows.iter().any(|row| matches!(row, Row::Tree { .. })) {
+        connection.prepare_cached(UNFILE_TREE)?.execute([no])?;
+    }
     for row in &append.rows {
-        write(connection, no, row)?;
+        write(connection, (&append.tree, no), row)?;
     }
     Ok(Appended { seq: seq.unsigned_abs(), position: position.unsigned_abs() })
 }
 
-/// Refuses rows that do not fit what is there, or one another.
-fn check(connection: &Connection, tree: Option<i64>, append: &Append) -> Result<(), Failure> {
+fn find(connection: &Connection, tree: &str) -> rusqlite::Result<Option<Tree>> {
+    let tree_of = |row: &rusqlite::Row<'_>| {
+        let last: Option<i64> = row.get(2)?;
+        Ok(Tree { no: row.get(0)?, is_fresh: row.get(1)?, last: last.unwrap_or(0) })
+    };
+    connection.prepare_cached(FIND)?.query_row([tree], tree_of).optional()
+}
+
+/// Refuses rows that do not fit what is there, or one another. Says which delegations
+/// were filed and go on.
+fn check<'a>(
+    connection: &Connection,
+    tree: Option<i64>,
+    append: &'a Append,
+) -> Result<Vec<&'a str>, Failure> {
     let mut keys: Vec<(&str, &str, &str)> = Vec::new();
+    let mut filed = Vec::new();
     for row in &append.rows {
         match row {
             Row::Delegation(new) => {
-                let mut owner = connection.prepare_cached(OWNER)?;
-                let owner: Option<i64> = owner.query_row([&new.id], |row| row.get(0)).optional()?;
-                if owner.is_some() && owner != tree {
-                    return Err(Failure::Refused(new.of_another_tree(&append.tree)));
+                let owner = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                let owner = connection.prepare_cached(OWNER)?.query_row([&new.id], owner);
+                let owner: Option<(i64, bool)> = owner.optional()?;
+                match owner {
+                    Some((owner, _)) if Some(owner) != tree => {
+                        return Err(Failure::Refused(new.of_another_tree(&append.tree)));
+                    }
+                    Some((_, false)) => filed.push(new.id.as_str()),
+                    Some((_, true)) | None => {}
                 }
             }
             Row::Key { scope, key, delegation } => {
@@ -90,17 +125,17 @@ fn check(connection: &Connection, tree: Option<i64>, append: &Append) -> Result<
             Row::Tree { .. } => {}
         }
     }
-    Ok(())
+    Ok(filed)
 }
 
-fn write(connection: &Connection, tree: i64, row: &Row) -> Result<(), Failure> {
+fn write(connection: &Connection, (tree, no): (&str, i64), row: &Row) -> Result<(), Failure> {
     match row {
         Row::Tree { ended_at } => {
-            connection.prepare_cached(END)?.execute(params![tree, ended_at])?;
+            connection.prepare_cached(TREE)?.execute(params![tree, no, ended_at])?;
         }
-        Row::Delegation(delegation) => write_delegation(connection, tree, delegation)?,
+        Row::Delegation(delegation) => write_delegation(connection, no, delegation)?,
         Row::Key { scope, key, delegation } => {
-            let row = params![scope, key, tree, delegation];
+            let row = params![scope, key, no, delegation];
             connection.prepare_cached(KEY)?.execute(row)?;
         }
     }

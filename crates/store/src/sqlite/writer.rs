@@ -4,6 +4,7 @@
 //! wait is taken together next time, in one transaction with one wait. A job that is
 //! refused has written nothing, so the others in its group do not mind.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,7 +12,8 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Stopped, fault, purge, write};
+use super::log::Log;
+use super::{Stopped, fault, file, purge, write};
 use crate::append::{Append, Appended};
 use crate::error::Error;
 
@@ -62,14 +64,18 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(
-        connection: Connection,
+        mut connection: Connection,
         path: &Arc<Path>,
         stopped: Stopped,
     ) -> Result<Self, Error> {
         let (jobs, queue) = mpsc::channel(QUEUE);
-        let service = Service { connection, path: Arc::clone(path), stopped };
+        let fault = |error: rusqlite::Error| fault::of(path, &error);
+        let log = Log::of(&mut connection, path).map_err(fault)?;
+        // A file that is damaged there is found out by whoever looks through it.
+        let unfiled = Cell::new(file::unfiled(&connection).unwrap_or(0));
+        let service = Service { connection, path: Arc::clone(path), stopped, unfiled };
         let thread = std::thread::Builder::new().name("journal-writer".into());
-        let thread = thread.spawn(move || service.run(queue));
+        let thread = thread.spawn(move || service.run(queue, log));
         let thread = thread.map_err(|error| fault::of_system(path, &error))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
@@ -98,10 +104,12 @@ struct Service {
     connection: Connection,
     path: Arc<Path>,
     stopped: Stopped,
+    /// Rows that have ended and are not filed.
+    unfiled: Cell<usize>,
 }
 
 impl Service {
-    fn run(self, mut queue: mpsc::Receiver<Job>) {
+    fn run(self, mut queue: mpsc::Receiver<Job>, mut log: Log) {
         while let Some(first) = queue.blocking_recv() {
             let mut bytes = first.bytes();
             let mut group = vec![first];
@@ -111,6 +119,7 @@ impl Service {
                 group.push(job);
             }
             self.commit(group);
+            log.tend(&self.connection, !queue.is_empty());
         }
     }
 
@@ -146,6 +155,10 @@ impl Service {
             let (answer, outcome) = job.run(self, &mut last);
             answers.push(answer);
             outcome?;
+        }
+        if self.unfiled.get() >= file::FILED_AT_ONCE {
+            file::all(&self.connection)?;
+            self.unfiled.set(0);
         }
         self.execute("COMMIT")
     }
@@ -198,6 +211,8 @@ impl Service {
     fn append(&self, append: &Append, last: &mut i64) -> Result<Appended, Failure> {
         let done = write::append(&self.connection, append, *last)?;
         *last = i64::try_from(done.position).unwrap_or(i64::MAX);
+        let ended = append.rows.iter().filter(|row| row.has_ended()).count();
+        self.unfiled.set(self.unfiled.get() + ended);
         Ok(done)
     }
 }

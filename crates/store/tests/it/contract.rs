@@ -35,6 +35,7 @@ promises! {
     a_delegation_is_as_its_last_row_says
     active_delegations_come_newest_first
     history_comes_newest_first_with_the_total
+    history_is_one_list_however_many_have_ended
     a_delegation_that_goes_on_leaves_the_history
     trees_are_open_until_they_are_said_to_have_ended
     a_forgotten_tree_leaves_nothing_behind
@@ -257,6 +258,39 @@ async fn history_comes_newest_first_with_the_total(journal: &impl Journal) {
     assert_eq!(past(Some("completed"), Some(4 * DAY), page(1)).await, "d6b of 3");
     assert_eq!(past(None, Some(i64::MAX), page(1)).await, " of 0");
     assert_eq!(past(None, Some(i64::MIN), page(0)).await, " of 7");
+}
+
+async fn history_is_one_list_however_many_have_ended(journal: &impl Journal) {
+    // More than are put away at once, and the last of them only just ended.
+    for at in 1..=300 {
+        let (tree, status) = (format!("t{at}"), ["completed", "failed"][at % 2]);
+        let at = i64::try_from(at).unwrap();
+        let ended = Row::Delegation(ended(&format!("d{at}"), &tree, status, at));
+        journal
+            .append(rows(&tree, 0, vec![ended, Row::Tree { ended_at: Some(at) }]))
+            .await
+            .unwrap();
+    }
+    let past = async |status: Option<&str>, skip| {
+        let past =
+            Past { status: status.map(Into::into), since: None, page: Page { skip, limit: 2 } };
+        let found = journal.history(past).await.unwrap();
+        format!("{} of {}", ids(&found.delegations), found.total)
+    };
+    assert_eq!(past(None, 0).await, "d300 d299 of 300");
+    assert_eq!(past(None, 150).await, "d150 d149 of 300");
+    assert_eq!(past(Some("failed"), 0).await, "d299 d297 of 150");
+    assert_eq!(past(Some("failed"), 148).await, "d3 d1 of 150");
+    // One that was put away goes on, and one that was not.
+    for at in [1, 300] {
+        let (id, tree) = (format!("d{at}"), format!("t{at}"));
+        let again = vec![Row::Delegation(running(&id, &tree, at)), Row::Tree { ended_at: None }];
+        journal.append(rows(&tree, 1, again)).await.unwrap();
+    }
+    assert_eq!(past(None, 0).await, "d299 d298 of 298");
+    assert_eq!(ids(&journal.active(Page::first(9)).await.unwrap()), "d300 d1");
+    assert_eq!(journal.open_trees("", 9).await.unwrap(), ["t1", "t300"]);
+    assert_eq!(texts(journal, "t1").await.len(), 2);
 }
 
 async fn a_delegation_that_goes_on_leaves_the_history(journal: &impl Journal) {

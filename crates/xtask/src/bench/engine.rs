@@ -28,7 +28,7 @@ pub struct Options<'a> {
 
 /// Measures the engine, and the peers if they are there. Says how many goals are missed.
 pub fn run(options: &Options<'_>) -> Result<usize> {
-    let program = built()?;
+    let (program, floor) = (built()?, floor()?);
     let rounds = if options.quick { QUICK_ROUNDS } else { ROUNDS };
     let folder = workspace::target().join("bench");
     std::fs::create_dir_all(&folder)?;
@@ -37,7 +37,11 @@ pub fn run(options: &Options<'_>) -> Result<usize> {
     for run in &runs {
         let measure = || {
             let words = [run.mode.to_owned(), run.n.to_string()];
-            line(Command::new(&program).args(words).current_dir(&folder))
+            let mut figures = line(Command::new(&program).args(words).current_dir(&folder))?;
+            if run.mode == "durable" {
+                beside_floor(&mut figures, Command::new(&floor).current_dir(&folder), run.n)?;
+            }
+            anyhow::Ok(figures)
         };
         let lines = (0..rounds).map(|_| measure()).collect::<Result<Vec<_>>>()?;
         found.push(peers::medians(&lines));
@@ -62,6 +66,27 @@ pub fn built() -> Result<PathBuf> {
     built.into_iter().next().context("the benchmark was not built")
 }
 
+/// Builds what commits the same bytes with SQLite alone.
+fn floor() -> Result<PathBuf> {
+    let example = ["--package", "legation-store", "--example", "appends"];
+    let mut command = cargo(["build", "--locked", "--release"]);
+    command.args(example).arg("--message-format=json-render-diagnostics");
+    let built = process::executables(&process::stdout_of(&mut command)?);
+    built.into_iter().next().context("the example was not built")
+}
+
+/// Adds what the same commits cost without us, measured at the same moment: both swing
+/// with the machine, and their ratio does so less.
+fn beside_floor(figures: &mut Map<String, Value>, floor: &mut Command, n: u32) -> Result<()> {
+    let bare = line(floor.args(["bare", &n.to_string()]))?;
+    let key = "cpu_ms_per_deleg";
+    let of = |figures: &Map<String, Value>| figures.get(key).and_then(Value::as_f64);
+    let (ours, bare) = of(figures).zip(of(&bare)).context("no figure to compare")?;
+    figures.insert("bare_sqlite_cpu_ms".into(), bare.into());
+    figures.insert("over_bare_sqlite".into(), (ours / bare).into());
+    Ok(())
+}
+
 /// What is run of each mode.
 fn runs(quick: bool) -> Vec<Run> {
     let run = |mode, n| Run { mode, n };
@@ -81,6 +106,8 @@ fn goals(quick: bool) -> Vec<Goal> {
         Goal::at_most("seq", seq, "cpu_ms_per_deleg", 0.1),
         Goal::at_most("durable", 200, "cpu_ms_per_deleg", 0.3),
         Goal::shown("durable", 200, "bare_commit_cpu_ms"),
+        Goal::shown("durable", 200, "bare_sqlite_cpu_ms"),
+        Goal::shown("durable", 200, "over_bare_sqlite"),
         Goal::at_least("trees", if quick { 2 } else { 5 }, "events_per_s_wall", 50_000.0),
         Goal::shown("trees", if quick { 2 } else { 5 }, "events_per_cpu_s"),
         Goal::shown("fan", 1000, "wall_s"),

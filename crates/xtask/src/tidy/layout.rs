@@ -62,6 +62,28 @@ pub fn no_stray_file(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// Every file of tests is a module of the one above it: one that nobody names is never
+/// compiled, and its tests never fail.
+pub fn no_stranded_test(tree: &Tree) -> Vec<Finding> {
+    let tests = tree.files().filter(|(path, _)| is_rust(path) && path.contains("/tests/it/"));
+    let stranded = tests.filter(|(path, _)| {
+        let Some((folder, _)) = path.rsplit_once('/') else { return false };
+        let above = [format!("{folder}.rs"), format!("{folder}/main.rs")];
+        let named = format!("mod {};", stem(path));
+        let names = |above: &String| tree.text(above).is_some_and(|text| text.contains(&named));
+        file_name(path) != "main.rs" && !above.iter().any(names)
+    });
+    stranded
+        .map(|(path, _)| Finding {
+            rule: "stranded",
+            path: path.to_owned(),
+            line: 1,
+            what: "no module above names it, so its tests never run".into(),
+            advice: "add it with `mod`, or remove it".into(),
+        })
+        .collect()
+}
+
 /// All tests of a crate are modules of `tests/it/`: one binary to link, not twenty.
 pub fn one_test_binary_per_crate(tree: &Tree) -> Vec<Finding> {
     let rust = tree.files().filter(|(path, _)| is_rust(path));

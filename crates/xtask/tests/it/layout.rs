@@ -46,6 +46,22 @@ fn what_tools_leave_behind_is_found() {
 }
 
 #[test]
+fn a_file_of_tests_that_nobody_names_is_found() {
+    let files = [
+        ("crates/core/tests/it/main.rs", "mod story;\n"),
+        ("crates/core/tests/it/story.rs", "mod words;\n"),
+        ("crates/core/tests/it/story/words.rs", ""),
+        ("crates/core/tests/it/story/deeds.rs", ""),
+        ("crates/core/tests/it/stories.rs", ""),
+    ];
+    expect![[r#"
+        crates/core/tests/it/stories.rs:1: [stranded] no module above names it, so its tests never run: add it with `mod`, or remove it
+        crates/core/tests/it/story/deeds.rs:1: [stranded] no module above names it, so its tests never run: add it with `mod`, or remove it
+    "#]]
+    .assert_eq(&found(layout::no_stranded_test, &files));
+}
+
+#[test]
 fn a_second_test_binary_is_found() {
     let files = [
         ("crates/core/tests/budget.rs", ""),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use legation_core::agent::{Explained, Level, Refusal, may_delegate};
+use legation_core::agent::{Explained, Level, Refusal, Roster, may_delegate};
 use legation_core::code::Code;
 use legation_core::ids::AgentId;
 use serde_json::json;
@@ -20,9 +20,10 @@ const MAX_TOOL_COLUMNS: usize = 30;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The agent that delegates; `user` is you.
-    #[arg(long, value_name = "ID")]
-    parent: String,
+    /// The agent that delegates; `user` is you. With all who stand above it, from the root
+    /// down: user/lead/writer, or several `--parent`. The strictest of them decides.
+    #[arg(long = "parent", value_name = "PATH", required = true, value_parser = path)]
+    parents: Vec<Path>,
     /// The agent that is delegated to.
     #[arg(long, value_name = "ID")]
     child: String,
@@ -31,34 +32,68 @@ pub(super) struct Args {
     tools: Vec<String>,
 }
 
+/// Agents from the root down, the root itself left out.
+#[derive(Clone)]
+struct Path(Vec<AgentId>);
+
+fn path(text: &str) -> Result<Path, String> {
+    let names: Vec<&str> = text.split('/').map(str::trim).collect();
+    if names.iter().any(|name| name.is_empty()) {
+        return Err("expected names with / between them, such as user/lead/writer".to_owned());
+    }
+    let below = names.iter().enumerate().filter(|(at, name)| *at > 0 || **name != ROOT);
+    Ok(Path(below.map(|(_, name)| AgentId::new(name)).collect()))
+}
+
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let catalogue = Catalogue::load(output)?;
     let roster = &catalogue.roster;
     let child = AgentId::new(&args.child);
-    let parent = Some(AgentId::new(&args.parent)).filter(|parent| parent.as_str() != ROOT);
-    let callers: Vec<AgentId> = parent.iter().cloned().collect();
-    let answer = may_delegate(roster, &callers, &child);
+    let callers: Vec<AgentId> = args.parents.iter().flat_map(|path| path.0.clone()).collect();
+    let path: Vec<AgentId> = callers.iter().cloned().chain([child]).collect();
+    let answer = all_the_way(roster, &path);
     if let Err(refusal) = &answer
         && refusal.code == Code::AgentNotFound
     {
         return Err(refusal.clone().into());
     }
-    let path: Vec<AgentId> = callers.into_iter().chain([child]).collect();
     let permissions = roster.permissions(&path, None)?;
     let tools = match args.tools.as_slice() {
         [] => permissions.tools(),
         tools => tools.to_vec(),
     };
     let rows = permissions.explain(&tools);
-    let reason = reason(parent.as_ref(), &answer);
+    let reason = reason(callers.last(), &answer);
+    let names = || [ROOT].into_iter().chain(callers.iter().map(AgentId::as_str));
     let value = json!({
         "allowed": answer.is_ok(), "reason": reason,
         "code": answer.as_ref().err().map(|refusal| refusal.code),
         "hint": answer.as_ref().err().map(|refusal| &refusal.hint),
-        "parent": args.parent, "child": args.child, "tools": rows,
+        "parent": names().next_back(), "path": names().collect::<Vec<_>>(),
+        "child": args.child, "tools": rows,
     });
-    output.answer(&value, || text(args, &answer, &reason, &rows));
+    output.answer(&value, || {
+        let parent = match callers.as_slice() {
+            [] | [_] => names().next_back().unwrap_or(ROOT).to_owned(),
+            _ => names().collect::<Vec<_>>().join(" → "),
+        };
+        text((&parent, &args.child), &answer, &reason, &rows)
+    });
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether each agent of a path may delegate to the next. The first that may not is the
+/// answer: what lies below it cannot be.
+fn all_the_way(roster: &Roster, path: &[AgentId]) -> Result<Level, Refusal> {
+    let mut last = Ok(Level::Allow);
+    for (at, agent) in path.iter().enumerate() {
+        let above = path.get(..at).unwrap_or_default();
+        last = may_delegate(roster, above, agent);
+        if last.is_err() {
+            break;
+        }
+    }
+    last
 }
 
 fn reason(parent: Option<&AgentId>, answer: &Result<Level, Refusal>) -> String {
@@ -72,9 +107,14 @@ fn reason(parent: Option<&AgentId>, answer: &Result<Level, Refusal>) -> String {
     }
 }
 
-fn text(args: &Args, answer: &Result<Level, Refusal>, reason: &str, rows: &[Explained]) -> String {
+fn text(
+    (parent, child): (&str, &str),
+    answer: &Result<Level, Refusal>,
+    reason: &str,
+    rows: &[Explained],
+) -> String {
     let may = if answer.is_ok() { "may" } else { "may not" };
-    let mut text = block(&format!("{} {may} delegate to {}.", args.parent, args.child), 0);
+    let mut text = block(&format!("{parent} {may} delegate to {child}."), 0);
     text.push_str(&block(reason, 2));
     if let Err(refusal) = answer {
         text.push_str(&block(&format!("Suggestion: {}", refusal.hint), 2));

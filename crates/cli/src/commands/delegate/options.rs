@@ -4,19 +4,19 @@ use legation_core::agent::ContextMode;
 use legation_core::call::Call;
 use legation_core::money::Usd;
 
-use crate::commands::values::{dollars, milliseconds, named};
+use crate::commands::values::{dollars, milliseconds, named, tokens};
 
 /// What can be said about every call.
 #[derive(clap::Args, Default)]
 pub(crate) struct Options {
     /// Tokens that may be used; 0 means none.
-    #[arg(short, long, value_name = "TOKENS")]
+    #[arg(short, long, value_name = "TOKENS", value_parser = tokens, allow_negative_numbers = true)]
     budget: Option<u64>,
     /// Dollars that may be spent, such as 0.50.
-    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     max_cost: Option<Usd>,
     /// Time for each subtask, such as 90s, 30m or 2h.
-    #[arg(long = "timeout", value_name = "SPAN", value_parser = milliseconds)]
+    #[arg(long = "timeout", value_name = "SPAN", value_parser = milliseconds, allow_negative_numbers = true)]
     timeout_ms: Option<u64>,
     /// What the agents are handed beside their task: task_only, summary or full.
     #[arg(long, value_name = "MODE", value_parser = named::<ContextMode>)]

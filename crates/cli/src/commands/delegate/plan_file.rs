@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use legation_core::tree::plan::Plan;
+use legation_core::tree::plan::{MAX_ROUNDS, Plan};
 use serde_json::json;
 
 use crate::error::CommandError;
@@ -31,7 +31,7 @@ pub(super) fn read(file: &Path) -> Result<Plan, CommandError> {
     let name = input::name(file);
     let text = input::read_text(file, MAX_BYTES)?;
     let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    serde_json::from_str(json).map_err(|problem| {
+    let plan: Plan = serde_json::from_str(json).map_err(|problem| {
         let (line, column) = (problem.line(), problem.column());
         let said = problem.to_string();
         let place = format!(" at line {line} column {column}");
@@ -39,7 +39,12 @@ pub(super) fn read(file: &Path) -> Result<Plan, CommandError> {
         CommandError::usage(format!("{name}:{line}:{column}: {what}"))
             .hint(FORM)
             .details(json!({"file": name, "line": line, "column": column}))
-    })
+    })?;
+    if let Some(rounds) = plan.rounds.filter(|rounds| !(1..=MAX_ROUNDS).contains(rounds)) {
+        let message = format!("{name}: \"rounds\" is {rounds}, and takes 1 to {MAX_ROUNDS}");
+        return Err(CommandError::usage(message).hint("write another number, or leave it out"));
+    }
+    Ok(plan)
 }
 
 /// The task in words; a plan can do without.

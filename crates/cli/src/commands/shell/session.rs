@@ -69,7 +69,7 @@ impl Session {
             Action::Hint { task, .. } => hint::run(&hint::Args { text: task }, output),
             Action::Config { settings } => self.set(settings, output),
             Action::Tree { id } => tree::run(&tree::Args { id: id.to_string() }, output),
-            Action::Trace { id } => trace::run(&trace::Args { id: id.to_string() }, output),
+            Action::Trace { id } => trace::run(&trace::Args::of(id.to_string()), output),
             Action::Cost { id } => cost::run(&cost::Args { id: id.to_string() }, output),
             Action::Pause { id, options } => {
                 let (id, reason) = (id.to_string(), String::new());

@@ -55,6 +55,8 @@ pub(super) fn tell(attempt: &Attempt) {
         v: VERSION,
         token: Some(attempt.token.clone()),
         env: Default::default(),
+        client: None,
+        passed_on: Default::default(),
         wish: Wish::Submitted,
     };
     let Ok(mut line) = serde_json::to_vec(&request) else { return };

@@ -34,13 +34,16 @@ fn a_child_that_ignores_sigterm_and_forks_daemons_is_stopped_with_all_of_them() 
 fn output_without_end_costs_no_more_than_its_limit_and_the_return_behind_it_counts() {
     let stage = Stage::new(ONCE);
     let flood = "head -c 60000000 /dev/zero | tr '\\0' 'x'\necho\n\
-                 head -c 100000000 /dev/zero | tr '\\0' 'y' >&2\n\
+                 head -c 1G /dev/zero >&2\n\
                  printf '{\"status\":\"completed\",\"summary\":\"after the flood\",\"artifacts\":[],\
                  \"errors\":[],\"metadata\":{\"session_id\":\"%s\",\"agent_type\":\"flood\",\
                  \"delegation_depth\":1,\"delegation_path\":[]}}' $LEGATION_SESSION_ID";
     stage.agent("flood", "", flood);
     let subtask = run(&stage, "flood");
     assert_eq!(subtask["return"]["summary"], "after the flood", "{subtask}");
+    let wrote = stage.shell("cat ~/.local/state/legation/*/attempts/*/exit.json");
+    let wrote = String::from_utf8_lossy(&wrote.stdout).into_owned();
+    assert!(wrote.contains("\"stderr_bytes\":1073741824"), "{wrote}");
     let kept = stage.shell("du -sb ~/.local/state/legation/*/attempts | cut -f1");
     let kept: u64 = String::from_utf8_lossy(&kept.stdout).trim().parse().unwrap();
     assert!(kept < 40_000_000, "{kept} bytes are kept");
@@ -144,9 +147,9 @@ fn a_child_that_is_found_out_of_its_tree_is_no_root() {
 
 #[test]
 fn a_child_that_kills_its_keeper_or_its_folder_fails_and_is_not_tried_for_ever() {
-    let stage = Stage::new(ONCE);
+    let stage = Stage::unfenced(ONCE);
     stage.agent("killer", "", "echo x >> $OUT/ran; kill -9 $PPID; sleep 600");
-    stage.agent("cleaner", "", "echo x >> $OUT/ran; rm -rf \"$LEGATION_ATTEMPT_DIR\"; exit 0");
+    stage.agent("cleaner", "", "echo x >> $OUT/ran; rm -rf \"${LEGATION_ATTEMPT_DIR%/*}\"; exit 0");
     for agent in ["killer", "cleaner"] {
         let subtask = run(&stage, agent);
         assert_eq!(status(&subtask), "failed", "{agent}: {subtask}");
@@ -157,8 +160,8 @@ fn a_child_that_kills_its_keeper_or_its_folder_fails_and_is_not_tried_for_ever()
 
 #[test]
 fn a_forged_report_of_the_end_does_not_hide_what_runs() {
-    let stage = Stage::new(ONCE);
-    let forge = "echo '{\"code\":0}' > \"$LEGATION_ATTEMPT_DIR/exit.json\"; touch $OUT/up\n\
+    let stage = Stage::unfenced(ONCE);
+    let forge = "echo '{\"code\":0}' > \"${LEGATION_ATTEMPT_DIR%/*}/exit.json\"; touch $OUT/up\n\
                  until [ -e $OUT/dead ]; do :; done\n\
                  legation submit --status completed --summary real; echo x >> $OUT/ended";
     stage.agent("forger", "", forge);
@@ -182,7 +185,7 @@ fn a_forged_report_of_the_end_does_not_hide_what_runs() {
 
 #[test]
 fn an_attempt_is_no_root_in_another_project_either() {
-    let (stage, other) = (Stage::new(ONCE), Stage::new(ONCE));
+    let (stage, other) = (Stage::unfenced(ONCE), Stage::new(ONCE));
     other.agent("leaf", "", "touch $OUT/ran\nlegation submit --status completed --summary leaf");
     let sneak = format!(
         "cd '{}'\nenv -i PATH=\"$PATH\" HOME=\"$HOME\" legation delegate --json --agent leaf go \

@@ -21,9 +21,26 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// A git repository with one commit.
+    /// A git repository with one commit. Agents run inside the fence.
     pub(super) fn new(config: &str) -> Self {
-        let stage = Self { root: TempDir::new().unwrap() };
+        Self::fenced(config, "")
+    }
+
+    /// The same with more to say about the fence.
+    pub(super) fn fenced(config: &str, sandbox: &str) -> Self {
+        let root = TempDir::new().unwrap();
+        let out = root.path().join("out");
+        let sandbox = format!("[sandbox]\nwritable = [\"{}\"]\n{sandbox}\n", out.display());
+        Self::at(root, &format!("{config}\n{sandbox}"))
+    }
+
+    /// The same without the fence, for what must hold on kernels that have none.
+    pub(super) fn unfenced(config: &str) -> Self {
+        Self::at(TempDir::new().unwrap(), &format!("{config}\n[sandbox]\nfence = \"off\"\n"))
+    }
+
+    fn at(root: TempDir, config: &str) -> Self {
+        let stage = Self { root };
         for folder in ["home", "project/.legation/agents", "out"] {
             std::fs::create_dir_all(stage.root.path().join(folder)).unwrap();
         }
@@ -34,6 +51,11 @@ impl Stage {
             git -c user.name=a -c user.email=a@b.c commit -qm first";
         assert!(stage.shell(git).status.success());
         stage
+    }
+
+    /// The folder around everything.
+    pub(super) fn root(&self) -> &Path {
+        self.root.path()
     }
 
     /// The project.

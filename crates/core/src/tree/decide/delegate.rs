@@ -12,12 +12,10 @@ use crate::tree::command::{Delegate, Target};
 use crate::tree::event::{Accepted, Body, Caller, NewSubtask, Settings};
 use crate::tree::ledger::Amount;
 use crate::tree::pattern::{self, Draft, Opening};
-use crate::tree::plan::{Graph, check_graph};
+use crate::tree::plan::{Graph, MAX_ROUNDS, check_graph};
 use crate::tree::rejection::{Refusal, Rejection};
 use crate::tree::state::State;
 
-/// Rounds of a debate or review that a call may ask for.
-const MAX_ROUNDS: u32 = 10;
 /// Digits of the key that makes a repeated identical call recognisable.
 const CALL_DIGITS: usize = 32;
 
@@ -27,7 +25,9 @@ pub(super) fn decide(state: &State, command: &Delegate) -> Result<Vec<Body>, Rej
     let call_key = whole_call_key(command);
     known_already(state, command, parent, &call_key)?;
     let settings = settings(state, command);
-    if !settings.enabled {
+    // What a root has done by one agent is no delegation; what that agent hands on is.
+    let is_direct = parent.is_none() && command.pattern == Pattern::Direct;
+    if !settings.enabled && !is_direct {
         return Err(disabled().into());
     }
     let mut bodies = Vec::with_capacity(2);
@@ -163,9 +163,9 @@ impl Request<'_> {
         }));
         // At the bottom of the tree, how deep it is matters more than whom or what it asks for.
         bounds::check_depth(&caller, &command.title)?;
-        if command.rounds.is_some_and(|rounds| rounds > MAX_ROUNDS) {
-            let message = format!("A debate or review has at most {MAX_ROUNDS} rounds.");
-            let hint = "Ask for fewer; each round costs as much as the first.";
+        if let Some(rounds) = command.rounds.filter(|rounds| !(1..=MAX_ROUNDS).contains(rounds)) {
+            let message = format!("A debate or review has 1 to {MAX_ROUNDS} rounds, not {rounds}.");
+            let hint = "Ask for another number; each round costs as much as the first.";
             return Err(Refusal::new(Code::ValidationFailed, message, hint).into());
         }
         let graph = self.graph()?;

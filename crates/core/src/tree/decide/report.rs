@@ -160,6 +160,30 @@ pub(super) fn rolled_back(state: &State, id: &DelegationId) -> Result<Vec<Body>,
     Ok(vec![Body::RolledBack { delegation }])
 }
 
+pub(super) fn result_left(
+    state: &State,
+    id: &DelegationId,
+    why: &str,
+) -> Result<Vec<Body>, Rejection> {
+    let delegation = state.delegation(id)?;
+    if !state.open.to_roll_back.contains(&delegation) {
+        return Err(Rejection::Stale);
+    }
+    Ok(vec![Body::ResultLeft { delegation, why: why.to_owned() }])
+}
+
+pub(super) fn workspace_left(
+    state: &State,
+    id: &AttemptId,
+    why: &str,
+) -> Result<Vec<Body>, Rejection> {
+    let attempt = state.attempt(id)?;
+    if !state.open.workspaces.contains(&attempt) {
+        return Err(Rejection::Stale);
+    }
+    Ok(vec![Body::WorkspaceLeft { attempt, why: why.to_owned() }])
+}
+
 pub(super) fn workspace_removed(
     state: &State,
     id: &AttemptId,

@@ -4,7 +4,7 @@ use super::Body;
 
 impl Body {
     /// The name of every kind of event, as it is stored.
-    pub const KINDS: [&'static str; 30] = [
+    pub const KINDS: [&'static str; 32] = [
         "tree_opened",
         "delegation_accepted",
         "subtasks_added",
@@ -35,6 +35,8 @@ impl Body {
         "answer_delivered",
         "rolled_back",
         "workspace_removed",
+        "result_left",
+        "workspace_left",
     ];
 
     /// What this event is called, as it is stored.
@@ -70,6 +72,8 @@ impl Body {
             Self::AnswerDelivered { .. } => "answer_delivered",
             Self::RolledBack { .. } => "rolled_back",
             Self::WorkspaceRemoved { .. } => "workspace_removed",
+            Self::ResultLeft { .. } => "result_left",
+            Self::WorkspaceLeft { .. } => "workspace_left",
         }
     }
 }

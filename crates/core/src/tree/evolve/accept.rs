@@ -87,6 +87,7 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
         cancelled: None,
         rollback: false,
         rolled_back: false,
+        left_behind: Vec::new(),
         subtasks: Vec::with_capacity(accepted.subtasks.len()),
         asked: accepted.asked,
         slots: 0,

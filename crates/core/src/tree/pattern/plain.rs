@@ -6,7 +6,7 @@ use super::{Draft, Opening, answer, subtasks};
 use crate::tree::arena::{Number, SubtaskNo};
 use crate::tree::command::Delegate;
 use crate::tree::event::{DelegationResult, Outcome, Role};
-use crate::tree::state::{Delegation, State};
+use crate::tree::state::{Delegation, State, Subtask};
 
 pub(super) fn open(command: &Delegate, edges: &[Vec<usize>], first: SubtaskNo) -> Opening {
     let number = |position: usize| SubtaskNo::at(first.position() + position);
@@ -62,16 +62,16 @@ pub(super) fn merge(state: &State, delegation: &Delegation) -> DelegationResult 
     let mut lines = Vec::new();
     let mut data = Map::new();
     let alone = delegation.subtasks.len() == 1;
+    let line = |subtask: &Subtask, words: &str| match alone {
+        true => words.to_owned(),
+        false => format!("{}: {words}", subtask.id),
+    };
     for (_, subtask) in subtasks(state, delegation) {
         let Some(answer) = answer(state, subtask) else {
+            lines.extend(left_out(subtask).map(|why| line(subtask, &why)));
             continue;
         };
-        let line = if alone {
-            answer.summary.clone()
-        } else {
-            format!("{}: {}", subtask.id, answer.summary)
-        };
-        lines.push(line);
+        lines.push(line(subtask, &answer.summary));
         if let Some(value) = &answer.data {
             data.insert(subtask.id.to_string(), value.clone());
         }
@@ -88,10 +88,17 @@ pub(super) fn merge(state: &State, delegation: &Delegation) -> DelegationResult 
     result
 }
 
+/// Why a subtask is not part of the result, if somebody has said so.
+fn left_out(subtask: &Subtask) -> Option<String> {
+    let reason = subtask.error.as_ref().map(|error| error.message.as_str());
+    let skipped = subtask.outcome() == Some(Outcome::Skipped);
+    skipped.then(|| format!("skipped: {}", reason.unwrap_or_default()))
+}
+
 /// The last step's answer stands for the chain; everything made on the way is listed.
 pub(super) fn chain(state: &State, delegation: &Delegation) -> DelegationResult {
     let mut result = merge(state, delegation);
-    let done = |s: &crate::tree::state::Subtask| s.outcome() == Some(Outcome::Completed);
+    let done = |s: &Subtask| s.outcome() == Some(Outcome::Completed);
     let last = subtasks(state, delegation).rev().find(|(_, subtask)| done(subtask));
     if let Some(answer) = last.and_then(|(_, subtask)| answer(state, subtask)) {
         result.summary = answer.summary.clone();

@@ -81,6 +81,8 @@ pub struct Delegation {
     pub rollback: bool,
     /// What it merged went back.
     pub rolled_back: bool,
+    /// What could not be cleared away: what, why and where it is.
+    pub left_behind: Vec<String>,
     /// Its subtasks, in the order they came to be.
     pub subtasks: Vec<SubtaskNo>,
     /// How many of them the caller asked for.

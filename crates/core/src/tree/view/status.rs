@@ -39,6 +39,9 @@ pub struct DelegationView {
     /// Why it is paused, cancelled or what else is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What could not be cleared away: what, why and where it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
     /// Its subtasks.
     pub subtasks: Vec<SubtaskView>,
     /// What it used.
@@ -137,7 +140,10 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
     let total = u32::try_from(delegation.subtasks.len()).unwrap_or(u32::MAX);
     let percentage = (u64::from(delegation.done) * 100).checked_div(u64::from(total));
     let paused = delegation.paused.as_ref().map(|pause| pause.reason.clone());
-    let cancelled = delegation.cancelled.as_ref().map(|(by, reason)| format!("{by}: {reason}"));
+    let cancelled = delegation.cancelled.as_ref().map(|(by, reason)| match reason.as_str() {
+        "" => format!("{by} gave no reason"),
+        reason => format!("{by}: {reason}"),
+    });
     DelegationView {
         delegation_id: delegation.id.clone(),
         task_id: delegation.task_id.clone(),
@@ -151,7 +157,8 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
         },
         started_at: delegation.started_at.map(Stamp),
         ended_at: delegation.ended_at.map(Stamp),
-        reason: cancelled.or(paused),
+        reason: cancelled.or(paused).filter(|reason| !reason.is_empty()),
+        left_behind: delegation.left_behind.clone(),
         subtasks: delegation.subtasks.iter().map(|no| subtask(state, *no, now)).collect(),
         metrics: metrics(state, no, now),
         result: delegation.result.clone(),

@@ -112,6 +112,8 @@ fn endings() -> Vec<Body> {
         Body::AnswerDelivered { delegation },
         Body::RolledBack { delegation },
         Body::WorkspaceRemoved { attempt, kept: Some(text("refs/legation/del-1/propose/1")) },
+        Body::ResultLeft { delegation, why: text("the branch is checked out elsewhere") },
+        Body::WorkspaceLeft { attempt, why: text("/state/workspaces/exec-1 is left: disk full") },
     ]
 }
 
@@ -266,6 +268,8 @@ fn attempt_ended() -> AttemptEnded {
 fn receipt() -> Receipt {
     let command = "cargo test".to_owned();
     Receipt {
+        refused: Vec::new(),
+        supervised_by: None,
         stop_reason: StopReason::Exited,
         exit_code: Some(0),
         tool_calls: [("read".to_owned(), 7), ("shell".to_owned(), 2)].into(),
@@ -280,6 +284,7 @@ fn receipt() -> Receipt {
             ended: Some("completed".to_owned()),
         }],
         fenced: Some(true),
+        fence_gaps: Vec::new(),
         truncated: false,
         brief_cut: vec!["artifacts".to_owned()],
         evidence: Evidence::Seen,

@@ -126,6 +126,10 @@ pub(super) fn event(state: &State, event: &Event) -> String {
         Body::DelegationReopened { delegation, .. } => format!("{} reopened", del(delegation)),
         Body::AnswerDelivered { delegation } => format!("{} told", del(delegation)),
         Body::RolledBack { delegation } => format!("{} rolled back", del(delegation)),
+        Body::ResultLeft { delegation, why } => {
+            format!("{} not rolled back: {why}", del(delegation))
+        }
+        Body::WorkspaceLeft { attempt, why } => format!("{} left: {why}", of(attempt)),
         Body::WorkspaceRemoved { attempt, kept } => {
             let kept = kept.as_ref().map_or(String::new(), |kept| format!(", kept as {kept}"));
             format!("{} cleared away{kept}", of(attempt))

@@ -314,7 +314,7 @@ fn an_approval_of_something_unknown_is_refused() {
     let delegation = ROOT.into();
     let approve = Approve { delegation, subtask, approved: true, by, reason };
     story.so_far().tell(Command::Approve(approve)).events(expect![[r#"
-        ! CONFLICT There is no subtask `z` here.
+        ! CONFLICT There is no subtask `z` in `del-1`.
     "#]]);
 }
 

@@ -285,7 +285,7 @@ fn a_cancel_of_something_unknown_is_refused() {
     let (delegation, subtask) = (ROOT.into(), Some("z".into()));
     let cancel = Cancel { delegation, subtask, by, reason, rollback: false };
     story.tell(Command::Cancel(cancel)).events(expect![[r#"
-        ! CONFLICT There is no subtask `z` here.
+        ! CONFLICT There is no subtask `z` in `del-1`.
     "#]]);
 }
 

@@ -38,10 +38,10 @@ fn an_event_about_something_that_was_never_there_is_refused_by_place() {
         let mut log = golden_log();
         log.push(Event::new(Now(0), stranger.clone()));
         let error = replay(&log).unwrap_err().to_string();
-        let wanted = "event 31 names something that the events before it did not make";
+        let wanted = "event 33 names something that the events before it did not make";
         assert_eq!(error, wanted, "{stranger:?}");
     }
-    assert_eq!(strangers.len(), 34);
+    assert_eq!(strangers.len(), 36);
 }
 
 #[test]
@@ -96,6 +96,7 @@ fn strangers() -> Vec<Body> {
             | Body::CancelRequested { delegation: no, .. }
             | Body::DelegationEnded { delegation: no, .. }
             | Body::AnswerDelivered { delegation: no }
+            | Body::ResultLeft { delegation: no, .. }
             | Body::RolledBack { delegation: no } => *no = delegation,
             Body::AttemptStarted(started) => started.subtask = subtask,
             Body::AttemptSpawned { attempt: no, .. }
@@ -105,6 +106,7 @@ fn strangers() -> Vec<Body> {
             | Body::ApprovalDelivered { attempt: no }
             | Body::AttemptFroze { attempt: no, .. }
             | Body::StopRequested { attempt: no, .. }
+            | Body::WorkspaceLeft { attempt: no, .. }
             | Body::WorkspaceRemoved { attempt: no, .. } => *no = attempt,
             Body::AttemptEnded(ended) => std::sync::Arc::make_mut(ended).attempt = attempt,
             Body::RetryScheduled(retried) => retried.subtask = subtask,

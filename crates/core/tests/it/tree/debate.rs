@@ -182,26 +182,21 @@ fn the_number_of_rounds_is_the_calls() {
 }
 
 #[test]
-fn a_call_may_ask_for_ten_rounds_and_not_for_eleven() {
+fn a_call_may_ask_for_one_to_ten_rounds() {
     let rounds = |rounds| Story::new(debate("ann ben").with(|call| call.rounds = Some(rounds)));
-    assert_eq!(rounds(10).status(), "pending");
+    for number in [1, 10] {
+        assert_eq!(rounds(number).status(), "pending", "{number}");
+    }
     rounds(11).refusal(expect![[r#"
-        A debate or review has at most 10 rounds.
+        A debate or review has 1 to 10 rounds, not 11.
 
-        Suggestion: Ask for fewer; each round costs as much as the first.
+        Suggestion: Ask for another number; each round costs as much as the first.
     "#]]);
     rounds(u32::MAX).events(expect![[r#"
-        ! VALIDATION_FAILED A debate or review has at most 10 rounds.
+        ! VALIDATION_FAILED A debate or review has 1 to 10 rounds, not 4294967295.
     "#]]);
-}
-
-#[test]
-fn no_rounds_at_all_is_a_draft_that_nobody_judged() {
-    let mut story = Story::new(debate("ann ben").with(|call| call.rounds = Some(0)));
-    story.go().so_far().returns("propose", completed("draft")).events(expect![[r#"
-        propose#1 ended completed: draft
-        propose is completed
-        del-1 ended completed
+    rounds(0).events(expect![[r#"
+        ! VALIDATION_FAILED A debate or review has 1 to 10 rounds, not 0.
     "#]]);
 }
 

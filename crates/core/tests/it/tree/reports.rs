@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use legation_core::returns::Tokens;
+use legation_core::time::Now;
 use legation_core::tree::command::{Command, Progress, Spawned, Start};
 use legation_core::tree::event::{MergeOutcome, Process};
 
@@ -216,4 +217,26 @@ fn progress_and_last_action_are_shown_as_they_come() {
 fn nothing_follows_where_nothing_is_open() {
     let mut story = Story::new(parallel("a"));
     story.run("a").so_far().tell(Command::Advance).tell(Command::Tick).events(expect![""]);
+}
+
+#[test]
+fn what_could_not_be_cleared_away_is_told_and_over() {
+    let mut story = Story::new(parallel("a b"));
+    story.run("b").start("a").spawned_in("a", Some("/w/a"));
+    story.returns("a", completed("done").files(&["a.txt"])).merged("a");
+    story.cancel_with_rollback(ROOT).stops("b").so_far();
+    let (attempt, delegation) = (story.attempt("a"), ROOT.into());
+    let left = Command::WorkspaceLeft { attempt, why: "/w/a was left: disk full".to_owned() };
+    let merged = Command::ResultLeft { delegation, why: "it is checked out".to_owned() };
+    story.tell(left.clone()).tell(merged.clone()).tell(left).tell(merged).events(expect![[r#"
+        a#1 left: /w/a was left: disk full
+        del-1 not rolled back: it is checked out
+        ! stale
+        ! stale
+    "#]]);
+    story.owed(expect!["deliver del-1"]);
+    let delegation = story.delegation(ROOT);
+    let view = legation_core::tree::view::status(&story.state, delegation, Now(0));
+    assert_eq!(view.left_behind, ["/w/a was left: disk full", "it is checked out"]);
+    assert!(!story.state.delegations[delegation].rolled_back);
 }

@@ -284,3 +284,44 @@ fn a_skip_of_the_last_obstacle_ends_the_delegation() {
         del-1 ended completed
     "#]]);
 }
+
+#[test]
+fn what_was_skipped_is_named_in_the_result_and_its_words_are_not() {
+    let mut story = once(parallel("a b"));
+    let words = blocked("no key").data(serde_json::json!({"tried": 1}));
+    story.run("a b").returns("a", completed("done")).returns("b", words);
+    story.skip("b").result(
+        ROOT,
+        expect![[r#"
+        completed {
+          "summary": "a: done\nb: skipped: not needed",
+          "data": null,
+          "artifacts": []
+        }
+    "#]],
+    );
+    let mut alone = once(parallel("a"));
+    alone.run("a").returns("a", failed("broke"));
+    alone.skip("a").result(
+        ROOT,
+        expect![[r#"
+        partial {
+          "summary": "skipped: not needed",
+          "data": null,
+          "artifacts": []
+        }
+    "#]],
+    );
+    let mut chain = once(sequential("a b"));
+    chain.run("a").returns("a", completed("one")).run("b").returns("b", blocked("no key"));
+    chain.skip("b").result(
+        ROOT,
+        expect![[r#"
+        completed {
+          "summary": "one",
+          "data": null,
+          "artifacts": []
+        }
+    "#]],
+    );
+}

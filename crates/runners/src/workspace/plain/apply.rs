@@ -18,6 +18,23 @@ use super::{Plain, copy};
 type Step = (Vec<u8>, Option<PathBuf>, Option<PathBuf>);
 
 impl Plain {
+    /// Whether every file of the result stands in the user's folder as it should.
+    pub(super) fn folder_has(&self, delegation: &str) -> Result<bool, Error> {
+        let number = self.tip(delegation)?.number;
+        if number == 0 {
+            return Ok(false);
+        }
+        let layer = Layer::open(&self.folders.state, &format!("result:{delegation}:{number}"))?;
+        let contents = layer.contents.clone().unwrap_or_default();
+        for path in contents.changed.iter().chain(&contents.deleted) {
+            let new = contents.changed.contains(path).then(|| below(&layer.files, path));
+            if !same(file_in(&self.project, path).as_deref(), new.as_deref())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Applies the delegation's result.
     pub(super) fn apply_to_folder(&self, delegation: &str) -> Result<Applied, Error> {
         self.folders.begun(delegation)?;

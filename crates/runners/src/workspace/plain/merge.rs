@@ -188,7 +188,7 @@ impl Plain {
         let call = call.env("GIT_CEILING_DIRECTORIES", &self.folders.state);
         let call = call.args(["--no-index", "--no-prefix", "--no-color", "--no-ext-diff"]);
         match call.args(["--no-textconv", "--", "a", "b"]).ask() {
-            Ok(said) if said.code <= 1 => Ok(String::from_utf8_lossy(&said.out).into_owned()),
+            Ok(said) if said.code <= 1 => Ok(two_sided(&String::from_utf8_lossy(&said.out))),
             Ok(_) | Err(Error::Files { .. }) => {
                 let changed = texts(contents.changed.iter())
                     .into_iter()
@@ -201,6 +201,33 @@ impl Plain {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The difference with both sides in every heading. Of a file that is only on one side,
+/// git names the folder of that side twice; what is taken for a patch has `a/` and `b/`.
+fn two_sided(diff: &str) -> String {
+    let mut text = String::with_capacity(diff.len());
+    for line in diff.split_inclusive('\n') {
+        // No line of a file begins so: those have a sign in front.
+        let names = line.strip_prefix("diff --git ");
+        match names.and_then(|names| twice(names.trim_end_matches('\n'))) {
+            Some(name) => {
+                let side = |side: &str| match name.strip_prefix('"') {
+                    Some(rest) => format!("\"{side}{}", rest.get(1..).unwrap_or_default()),
+                    None => format!("{side}{}", name.get(1..).unwrap_or_default()),
+                };
+                text.push_str(&format!("diff --git {} {}\n", side("a"), side("b")));
+            }
+            None => text.push_str(line),
+        }
+    }
+    text
+}
+
+/// The name that stands there twice.
+fn twice(names: &str) -> Option<&str> {
+    let (one, other) = names.split_at_checked(names.len() / 2)?;
+    (other.strip_prefix(' ') == Some(one)).then_some(one)
 }
 
 /// What it takes to bring a layer's change, made on `old`, to what is there now.

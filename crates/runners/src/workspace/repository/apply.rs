@@ -77,6 +77,17 @@ impl Repository {
         Ok(Applied { files: names(files), commit: self.user_head()? })
     }
 
+    /// Whether the user's branch has the delegation's result.
+    pub(super) fn checkout_has(&self, delegation: &str) -> Result<bool, Error> {
+        let base = self.folders.begun(delegation)?.base;
+        // A result that was taken back is its base, and that the user has anyway.
+        let tip = self.tip(delegation)?.filter(|tip| *tip != base);
+        match (tip, self.user_head()?) {
+            (Some(tip), Some(head)) => self.is_ancestor(&tip, &head),
+            (Some(_) | None, _) => Ok(false),
+        }
+    }
+
     /// Files with changes that are not committed; staged ones are refused.
     pub(super) fn modified(&self, top: &Path) -> Result<Vec<String>, Error> {
         let call = self.on_checkout("status", top).args(["--porcelain=v1", "-z", "--no-renames"]);

@@ -62,7 +62,7 @@ fn only_what_is_allowed_comes_through_and_nobody_chooses_his_own_place() {
         HOME=/ana
         LANG=C
         LC_ALL=C.UTF-8
-        LEGATION_ATTEMPT_DIR=/state/attempts/exec-1
+        LEGATION_ATTEMPT_DIR=/state/attempts/exec-1/hand-in
         LEGATION_SESSION_ID=sess_1_abcdef
         LEGATION_SOCKET=/run/legation.sock
         LEGATION_TOKEN=secret
@@ -94,6 +94,7 @@ fn an_order_has_the_program_found_and_a_folder_for_temporary_files() {
         agent_file: None,
         brief: "{}",
         limits: Limits::default(),
+        deadline_ms: None,
         cgroup: None,
     };
     let order = start.order(pairs(&["PATH=/nowhere:/bin"])).unwrap();

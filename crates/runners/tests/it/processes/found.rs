@@ -86,9 +86,9 @@ async fn what_a_keeper_left_before_the_restart_is_reaped() {
     eventually(|| alive(&[process.pid]).is_empty()).await;
     let found = find(&stage.dir(), &stage.session, Some(process)).unwrap();
     assert!(matches!(found, Found::Gone), "{found:?}");
-    assert!(reap(&stage.session, &stage.dir()) >= 2);
+    assert!(reap(stage.traces(&stage.dir(), None)) >= 2);
     assert_eq!(alive(&all), NOBODY);
-    assert_eq!(reap(&stage.session, &stage.dir()), 0);
+    assert_eq!(reap(stage.traces(&stage.dir(), None)), 0);
 }
 
 #[tokio::test]
@@ -141,9 +141,69 @@ async fn a_number_that_belongs_to_another_process_by_now_is_left_alone() {
             let found = find(&stage.dir(), &stage.session, known).unwrap();
             assert!(matches!(found, Found::Gone), "{case}: {found:?}");
         }
-        assert_eq!(reap(&stage.session, &stage.dir()), 0, "{case}");
+        assert_eq!(reap(stage.traces(&stage.dir(), claim.keeper)), 0, "{case}");
         assert_eq!(child.try_wait().unwrap(), None, "{case}");
     }
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// Starts these commands, which print their own number, and kills their keeper. Nobody
+/// is there to see it, as if the engine had been killed too.
+async fn abandoned(stage: &Stage, commands: &str) -> (Process, Vec<u32>) {
+    let waits = "echo $$ > parent; while [ ! -e go ]; do :; done";
+    let mut first = stage.shell(&format!("{commands}\n{waits}")).await;
+    let left = pids(&mut first, 1).await;
+    eventually(|| fs::read(stage.workspace().join("parent")).is_ok_and(|it| !it.is_empty())).await;
+    let (process, remote) = (first.process, first.remote());
+    drop(first);
+    remote.kill();
+    eventually(|| alive(&[process.pid]).is_empty()).await;
+    // Nobody is left to descend from.
+    let parent = fs::read_to_string(stage.workspace().join("parent")).unwrap();
+    let parent: u32 = parent.trim().parse().unwrap();
+    fs::write(stage.workspace().join("go"), "").unwrap();
+    eventually(|| alive(&[parent]).is_empty()).await;
+    (process, left)
+}
+
+#[tokio::test]
+async fn what_has_cleared_its_environment_is_found_when_keeper_and_engine_are_gone() {
+    let ways = [
+        (
+            "by the session of its keeper",
+            "env -i bash -c 'cd /; exec 64>&-; echo $$; exec sleep 1000' &",
+        ),
+        ("by its mark", "env -i setsid sh -c 'cd /; echo $$; exec sleep 1000 >&- 2>&- <&-' &"),
+        (
+            "by the folder it works in",
+            "env -i setsid bash -c 'exec 64>&- 65>&-; echo $$; exec sleep 1000' &",
+        ),
+        (
+            "by whom it descends from",
+            "setsid sh -c 'env -i setsid bash -c \"cd /; exec 64>&-; echo \\$\\$; exec sleep 1000\" \
+             & wait' &",
+        ),
+    ];
+    for (way, commands) in ways {
+        let stage = Stage::new();
+        let (process, left) = abandoned(&stage, commands).await;
+        assert_eq!(alive(&left), left, "{way}");
+        assert!(reap(stage.traces(&stage.dir(), Some(process))) >= 1, "{way}");
+        assert_eq!(alive(&left), NOBODY, "{way}");
+    }
+}
+
+#[tokio::test]
+async fn who_merely_looks_at_what_an_attempt_left_is_spared() {
+    let stage = Stage::new();
+    let (process, _) = abandoned(&stage, "echo $$").await;
+    // It works in the workspace and is younger than the keeper, and has a parent.
+    let mut looks = Command::new("sleep");
+    looks.arg("1000").current_dir(stage.workspace()).stdin(fs::File::open(stage.dir()).unwrap());
+    let mut looks = looks.spawn().unwrap();
+    reap(stage.traces(&stage.dir(), Some(process)));
+    assert_eq!(looks.try_wait().unwrap(), None);
+    looks.kill().unwrap();
+    looks.wait().unwrap();
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use legation_runners::supervise::{Stream, Tail, tail};
+
 use super::stage::{Stage, ended, rest};
 
 const MIB: u64 = 1 << 20;
@@ -88,4 +90,25 @@ async fn a_long_brief_arrives_whole() {
     order.stdin = "ä".repeat(1 << 20);
     let mut running = super::stage::keeper().spawn(&order).await.unwrap();
     assert_eq!(rest(&mut running).await, b"2097152\n");
+}
+
+#[test]
+fn the_end_of_an_output_is_read_back_across_files_and_never_across_a_gap() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let dir = folder.path();
+    let read = |max| tail(dir, Stream::Stderr, max);
+    assert_eq!(read(10), Tail::default());
+    // The first file ends at 4; what stood between 4 and 8 was not kept.
+    for (name, text) in [("stderr", "head"), ("stderr.8", "tail"), ("stderr.12", "end")] {
+        fs::write(dir.join(name), text).unwrap();
+    }
+    fs::write(dir.join("stderr.x"), "no output").unwrap();
+    fs::write(dir.join("stdout"), "another").unwrap();
+    for (max, expected) in [(0, ""), (2, "nd"), (5, "ilend"), (7, "tailend"), (100, "tailend")] {
+        assert_eq!(read(max), Tail { bytes: expected.into(), total: 15 }, "{max}");
+    }
+    // A link, or a pipe that would hold up who reads it, is nobody's output.
+    fs::remove_file(dir.join("stdout")).unwrap();
+    std::os::unix::fs::symlink(dir.join("stderr"), dir.join("stdout")).unwrap();
+    assert_eq!(tail(dir, Stream::Stdout, 100), Tail::default());
 }

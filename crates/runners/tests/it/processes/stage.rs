@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use legation_core::ids::{AttemptId, SessionId};
+use legation_core::tree::event::Process;
+use legation_runners::fence::Fence;
 use legation_runners::keep::{Ended, Limits, Order};
-use legation_runners::supervise::{Error, Exit, Keeper, Running};
+use legation_runners::supervise::{Error, Exit, Keeper, Running, Traces};
 use tempfile::TempDir;
 use tokio::time::{interval, timeout};
 
@@ -20,9 +22,12 @@ pub(super) const NOBODY: [u32; 0] = [];
 /// One attempt.
 pub(super) struct Stage {
     folder: TempDir,
+    place: PathBuf,
     pub(super) session: SessionId,
     pub(super) limits: Limits,
+    pub(super) deadline_ms: Option<u64>,
     pub(super) cgroup: Option<PathBuf>,
+    pub(super) fence: Option<Fence>,
 }
 
 impl Stage {
@@ -34,7 +39,8 @@ impl Stage {
         let session = SessionId::new(format!("sess_{name}"));
         // Long enough for a machine that has much else to do.
         let limits = Limits { grace_ms: 30_000, ..Limits::default() };
-        Self { folder, session, limits, cgroup: None }
+        let place = folder.path().join("workspace");
+        Self { folder, place, session, limits, deadline_ms: None, cgroup: None, fence: None }
     }
 
     /// One for programs that take no notice of SIGTERM.
@@ -49,7 +55,12 @@ impl Stage {
     }
 
     pub(super) fn workspace(&self) -> PathBuf {
-        self.folder.path().join("workspace")
+        self.place.clone()
+    }
+
+    /// What is known of the attempt when its keeper is gone.
+    pub(super) fn traces<'a>(&'a self, dir: &'a Path, keeper: Option<Process>) -> Traces<'a> {
+        Traces { session: &self.session, dir, keeper, workspace: Some(&self.place) }
     }
 
     /// A file in the workspace that may be executed.
@@ -76,7 +87,9 @@ impl Stage {
             cwd: self.workspace(),
             stdin: "the brief\n".to_owned(),
             limits: self.limits,
+            deadline_ms: self.deadline_ms,
             cgroup: self.cgroup.clone(),
+            fence: self.fence.clone(),
         }
     }
 

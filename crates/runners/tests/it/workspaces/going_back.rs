@@ -126,6 +126,7 @@ fn a_result_goes_back_to_its_base_and_what_it_was_stays() {
         assert_eq!(project.git("rev-parse legation/del-1/result"), project.git("rev-parse main"));
         assert_eq!(project.git("rev-parse refs/legation/del-1/rolled-back/del-1"), tip);
         assert_eq!(spaces.rollback("del-1").unwrap(), None);
+        assert!(!spaces.is_applied("del-1").unwrap());
         let place = create(&spaces, "exec-2");
         write(&place.root, "again.txt", "x\n");
         merge(&spaces, &keep(&spaces, &place));
@@ -141,7 +142,9 @@ fn apply_moves_the_users_branch_forward() {
     in_every_way(|| {
         let project = Project::new();
         let spaces = with_result(&project);
+        assert!(!spaces.is_applied("del-1").unwrap());
         let applied = spaces.apply("del-1", How::Auto).unwrap();
+        assert!(spaces.is_applied("del-1").unwrap());
         let commit = Some(project.git("rev-parse legation/del-1/result"));
         assert_eq!(applied, Applied { files: vec!["README.md".into(), "new.txt".into()], commit });
         assert_eq!(project.read("README.md"), "changed\n");

@@ -42,7 +42,9 @@ fn work_goes_from_a_copy_to_the_result_and_then_to_the_user() {
     spaces.remove(&place).unwrap();
     assert!(spaces.list().unwrap().is_empty());
     assert_eq!(project.read("notes.txt"), "one\n");
+    assert!(!spaces.is_applied("del-1").unwrap());
     let applied = spaces.apply("del-1", How::Auto).unwrap();
+    assert!(spaces.is_applied("del-1").unwrap());
     assert_eq!(applied, Applied { files: changed.map(str::to_owned).to_vec(), commit: None });
     assert_eq!(project.read("notes.txt") + &project.read("neu – ü.txt"), "two\nnew\n");
     assert!(!project.dir().join("src").exists());
@@ -56,12 +58,21 @@ fn a_difference_reads_like_gits() {
     let spaces = project.open();
     let place = create(&spaces, "exec-1");
     write(&place.root, "notes.txt", "two\n");
+    write(&place.root, "neu ü.txt", "diff --git b/x b/x\n");
     fs::remove_file(place.root.join("run.sh")).unwrap();
+    fs::remove_file(place.root.join("src/deep/a b.txt")).unwrap();
     let kept = keep(&spaces, &place);
     assert_eq!(spaces.diff("del-1", None).unwrap(), "");
     merge(&spaces, &kept);
     let shown = spaces.diff("del-1", None).unwrap();
     expect![[r#"
+        diff --git "a/neu \303\274.txt" "b/neu \303\274.txt"
+        new file mode 100644
+        index 0000000..5f54646
+        --- /dev/null
+        +++ "b/neu \303\274.txt"	
+        @@ -0,0 +1 @@
+        +diff --git b/x b/x
         diff --git a/notes.txt b/notes.txt
         index 5626abf..f719efd 100644
         --- a/notes.txt
@@ -69,13 +80,20 @@ fn a_difference_reads_like_gits() {
         @@ -1 +1 @@
         -one
         +two
-        diff --git a/run.sh a/run.sh
+        diff --git a/run.sh b/run.sh
         deleted file mode 100755
         index 1a24852..0000000
         --- a/run.sh
         +++ /dev/null
         @@ -1 +0,0 @@
         -#!/bin/sh
+        diff --git a/src/deep/a b.txt b/src/deep/a b.txt
+        deleted file mode 100644
+        index 7898192..0000000
+        --- a/src/deep/a b.txt	
+        +++ /dev/null
+        @@ -1 +0,0 @@
+        -a
     "#]]
     .assert_eq(&shown);
     assert_eq!(spaces.diff("del-1", Some(&kept)).unwrap(), shown);

@@ -33,6 +33,27 @@ pub(super) struct Sample {
     pub(super) engine_mb: f64,
 }
 
+impl Sample {
+    /// Samples of as many delegations each, taken one after the other, as one.
+    pub(super) fn of(samples: Vec<Self>) -> Self {
+        let parts = samples.len().max(1) as f64;
+        let mut all = Self {
+            attempts: Vec::new(),
+            calls: Vec::new(),
+            cpu: Used::default(),
+            engine_mb: f64::NAN,
+        };
+        for sample in samples {
+            all.attempts.extend(sample.attempts);
+            all.calls.extend(sample.calls);
+            all.cpu.own += sample.cpu.own / parts;
+            all.cpu.children += sample.cpu.children / parts;
+            all.engine_mb = all.engine_mb.max(sample.engine_mb);
+        }
+        all
+    }
+}
+
 /// Gives a project the agent that is measured.
 pub(super) fn prepare(scene: &Scene) -> Result<()> {
     scene.agent("quick", WORK)

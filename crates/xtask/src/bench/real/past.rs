@@ -8,12 +8,14 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::machine::{Used, middle};
-use super::one::{prepare, sample, timed};
+use super::one::{Sample, prepare, sample, timed};
 use super::scene::Scene;
 use super::{Figures, OURS, figures};
 
 /// How often something is looked up.
 const LOOKS: u32 = 21;
+/// In how many turns the two projects are measured.
+const TURNS: u32 = 5;
 
 /// Fills the journal of a project, looks things up in it and delegates `more` there, and
 /// just as much in a project without a past.
@@ -39,7 +41,13 @@ pub(super) fn run((legation, filler): (&Path, &Path), past: u32, more: u32) -> R
     let first = begun.elapsed().as_secs_f64() * 1e3;
     let new = Scene::new("new", legation)?;
     prepare(&new)?;
-    let (old, new) = (sample(&scene, more)?, sample(&new, more)?);
+    // In turns, so that both meet the same machine.
+    let (mut olds, mut news) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        olds.push(sample(&scene, more / TURNS)?);
+        news.push(sample(&new, more / TURNS)?);
+    }
+    let (old, new) = (Sample::of(olds), Sample::of(news));
     Ok(figures(
         (OURS, "past", past),
         json!({
@@ -50,6 +58,8 @@ pub(super) fn run((legation, filler): (&Path, &Path), past: u32, more: u32) -> R
             "history_ms": history.0,
             "history_cpu_ms": history.1,
             "first_call_ms": first,
+            "one_more_ms": middle(&old.calls),
+            "one_more_ms_ratio": middle(&old.calls) / middle(&new.calls),
             "one_more_cpu_ms": old.cpu.all(),
             "one_more_cpu_ratio": old.cpu.all() / new.cpu.all(),
             "one_more_engine_cpu_ratio": old.cpu.own / new.cpu.own,

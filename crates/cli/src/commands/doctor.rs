@@ -1,0 +1,167 @@
+//! `legation doctor`: what works here, what is enforced, and what is broken.
+//!
+//! It only looks. Nothing is started and nothing is changed, and one thing that is
+//! broken does not keep it from telling about the others.
+
+mod machine;
+mod page;
+mod project;
+
+use std::process::ExitCode;
+
+use legation_core::config::{self, Sandbox};
+use legation_runners::fence::{Held, Kernel};
+use serde::Serialize;
+
+use self::machine::Machine;
+use self::project::{Findings, Journal};
+use crate::error::CommandError;
+use crate::output::Output;
+
+/// Shows what works on this machine, what is enforced, and what is broken.
+///
+/// The exit code is 1 if something is broken.
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+/// All there is to tell.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    ok: bool,
+    /// What is broken, each in a sentence.
+    problems: Vec<String>,
+    version: &'static str,
+    project: Where,
+    agents: Findings,
+    runners: Vec<Runner>,
+    engine: Engine,
+    journal: Journal,
+    fence: Fence,
+    machine: Machine,
+}
+
+#[derive(Serialize)]
+struct Where {
+    directory: String,
+    git: bool,
+    /// What is odd about its configuration, without being wrong.
+    warnings: Vec<String>,
+}
+
+/// Something that executes agents.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Runner {
+    name: &'static str,
+    found: bool,
+    /// When an attempt that has used up its budget is stopped.
+    budget: &'static str,
+    /// What that means.
+    note: &'static str,
+}
+
+#[derive(Serialize)]
+struct Engine {
+    pid: Option<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Fence {
+    /// Whether attempts run inside one.
+    on: bool,
+    /// What the configuration says about it.
+    setting: config::Fence,
+    network: config::Network,
+    /// The version of Landlock's interface; 0 where there is none.
+    landlock_abi: u32,
+    /// Why there can be none.
+    obstacle: Option<String>,
+    rules: Vec<Rule>,
+}
+
+#[derive(Serialize)]
+struct Rule {
+    name: &'static str,
+    rule: &'static str,
+    held: bool,
+    why: Option<String>,
+}
+
+/// Runners of this release.
+const RUNNERS: &[Runner] = &[Runner {
+    name: "command",
+    found: true,
+    budget: "per turn",
+    note: "stopped at the line of usage that crosses it; what is told with `submit` \
+           counts at the end",
+}];
+
+pub(crate) fn run(_: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let report = Report::make()?;
+    output.answer(&report, || page::text(&report));
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+impl Report {
+    fn make() -> Result<Self, CommandError> {
+        let looked = project::look()?;
+        let mut problems = looked.problems;
+        let fence = Fence::of(&looked.config.sandbox);
+        if fence.setting == config::Fence::Require
+            && let Some(why) = Kernel::current().unfit(fence.network)
+        {
+            problems.push(format!("`sandbox.fence` is `require`, so nothing runs here: {why}"));
+        }
+        let machine = Machine::look();
+        if looked.git && machine.git.is_none() {
+            problems.push("the project is in a git repository, and there is no git".to_owned());
+        }
+        Ok(Self {
+            ok: problems.is_empty(),
+            problems,
+            version: env!("CARGO_PKG_VERSION"),
+            project: Where {
+                directory: looked.directory,
+                git: looked.git,
+                warnings: looked.warnings,
+            },
+            agents: looked.agents,
+            runners: RUNNERS.iter().map(Runner::copied).collect(),
+            engine: Engine { pid: looked.engine },
+            journal: looked.journal,
+            fence,
+            machine,
+        })
+    }
+}
+
+impl Runner {
+    fn copied(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl Fence {
+    fn of(sandbox: &Sandbox) -> Self {
+        let kernel = Kernel::current();
+        let is_wanted = sandbox.fence != config::Fence::Off;
+        let rules = kernel.rules().map(|(rule, held)| {
+            let why = match held {
+                Held::Yes if is_wanted => None,
+                Held::Yes => Some("`sandbox.fence` is off".to_owned()),
+                Held::No(gap) => Some(gap.to_owned()),
+            };
+            Rule { name: rule.name, rule: rule.what, held: why.is_none(), why }
+        });
+        Self {
+            on: is_wanted && kernel.can_fence(),
+            setting: sandbox.fence,
+            network: sandbox.network,
+            landlock_abi: kernel.abi,
+            obstacle: kernel.obstacle.clone(),
+            rules: rules.collect(),
+        }
+    }
+}

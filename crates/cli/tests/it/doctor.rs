@@ -1,0 +1,121 @@
+//! `legation doctor`: what is told where all is well, and where something is broken.
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::session::Session;
+
+/// The report with what differs from machine to machine made equal.
+fn report(session: &Session) -> String {
+    let seen = session.run(&["doctor"]);
+    let lines = seen.lines().map(|line| match line {
+        line if line.starts_with("legation ") => "legation … on Linux …".to_owned(),
+        line if line.starts_with("  yes  git ") => "  yes  git …".to_owned(),
+        line if line.contains("KB") => line.split_once("whole").unwrap().0.to_owned() + "whole, …",
+        line => line.replace("Landlock 7", "Landlock …"),
+    });
+    // What the machine offers beside the fence is its own affair.
+    let offers = ["user namespaces", "overlay file system", "cgroups of the"];
+    let told = lines.filter(|line| !offers.iter().any(|offer| line.contains(offer)));
+    told.map(|line| line + "\n").collect()
+}
+
+fn json(session: &Session) -> Value {
+    let seen = session.run(&["doctor", "--json"]);
+    let (value, _) = seen.rsplit_once("[exit ").unwrap_or((&seen, ""));
+    serde_json::from_str(value).unwrap()
+}
+
+#[test]
+fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
+    let session = Session::new();
+    let before = session.files();
+    let seen = report(&session);
+    expect![[r#"
+        legation … on Linux …
+
+        project   $TMP/project, a plain folder
+        agents    0 loaded
+        runners   command: budget enforced per turn, stopped at the line of usage that
+                  crosses it; what is told with `submit` counts at the end
+        engine    not running; it is started when it is needed
+        journal   nothing was delegated here yet
+
+        fence     on, by Landlock … (`sandbox.fence` is `auto`)
+          holds  no reading of other workspaces, the journal, tokens and ignored files
+          holds  no writing outside the workspace, TMPDIR and `sandbox.writable`
+          holds  moves and links between folders, inside what may be written only
+          holds  no control of devices other than terminals
+          holds  no TCP where `sandbox.network` is `deny`
+          holds  no signals to the engine, the keeper and other attempts
+          holds  no sockets without a file outside the attempt
+          holds  no look into the memory and environment of other processes
+          gap    no changing of modes, owners and times outside: Landlock cannot refuse
+                 chmod, chown and touch
+          gap    no UDP where `sandbox.network` is `deny`: Landlock knows TCP only
+          gap    no talking to services that listen on a socket file: Landlock cannot
+                 tell the engine's socket from others yet
+
+        machine
+          yes  git …
+
+        Nothing is broken.
+    "#]]
+    .assert_eq(&seen);
+    assert!(seen.lines().all(|line| line.chars().count() <= 80), "{seen}");
+    assert_eq!(session.files(), before);
+}
+
+#[test]
+fn what_is_broken_is_told_together_and_is_a_failure() {
+    let session = Session::new();
+    session.write(".legation/config.toml", "[limits]\nmaxDepth = 99\n");
+    session.write(".legation/agents/bad.md", "---\nid: [\n---\nDo it.\n");
+    session.write(".legation/legation.db", "this is no journal, however long one looks at it\n");
+    let value = json(&session);
+    let problems: Vec<&str> =
+        value["problems"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    expect![[r#"
+        bad configuration: .legation/config.toml:2: limits.maxDepth = 99 is out of range: it takes a whole number from 1 to 5
+        agent files have errors; `legation agents check` shows them
+        the journal: $TMP/project/.legation/legation.db is not a journal of Legation; move it away, or choose another place"#]].assert_eq(&problems.join("\n"));
+    assert_eq!((&value["ok"], &value["journal"]["sound"]), (&false.into(), &false.into()));
+    assert!(session.run(&["doctor"]).ends_with("[exit 1]\n"));
+}
+
+#[test]
+fn programs_are_told_every_rule_of_the_fence_and_whether_it_holds() {
+    let session = Session::new();
+    let value = json(&session);
+    let rules = value["fence"]["rules"].as_array().unwrap().iter();
+    let told = rules.map(|rule| format!("{} {}\n", rule["name"].as_str().unwrap(), rule["held"]));
+    expect![[r#"
+        read true
+        write true
+        move true
+        devices true
+        network true
+        signals true
+        abstract_sockets true
+        memory true
+        modes false
+        udp false
+        socket_files false
+    "#]]
+    .assert_eq(&told.collect::<String>());
+    assert_eq!(value["runners"][0]["budget"], "per turn");
+    assert_eq!(value["agents"]["loaded"], 0);
+    assert!(value["machine"]["kernel"].is_string(), "{value}");
+}
+
+#[test]
+fn a_fence_that_is_switched_off_holds_nothing() {
+    let session = Session::new();
+    session.write(".legation/config.toml", "[sandbox]\nfence = \"off\"\n");
+    let value = json(&session);
+    assert_eq!((&value["ok"], &value["fence"]["on"]), (&true.into(), &false.into()));
+    let held = value["fence"]["rules"].as_array().unwrap().iter();
+    assert_eq!(held.filter(|rule| rule["held"] == true).count(), 0);
+    let seen = report(&session);
+    assert!(seen.contains("off; Landlock … is there (`sandbox.fence` is `off`)"), "{seen}");
+}

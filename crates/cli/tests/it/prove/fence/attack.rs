@@ -1,0 +1,247 @@
+//! Everything a hostile child can think of, inside the fence and without it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+use serde_json::Value;
+
+use super::super::stage::{Stage, wait_for};
+
+const ONCE: &str = "[recovery]\nmaxRetries = 0\n";
+
+/// What is tried, in order: the worst comes last, so that each has its turn.
+const ATTACKS: &[(&str, &str)] = &[
+    ("read a file of a sibling", "cat $SIBLING_WORKSPACE/secret.txt"),
+    ("list the files of a sibling", "ls $SIBLING_WORKSPACE"),
+    (
+        "read the token of a sibling",
+        "tr '\\0' '\\n' < /proc/$SIBLING_PID/environ | grep LEGATION_TOKEN=",
+    ),
+    ("read the journal", "cat $PROJECT/.legation/legation.db"),
+    ("read the log", "cat $PROJECT/.legation/logs/delegation.jsonl"),
+    ("read the secret", "cat $STATE/secret"),
+    ("read .env", "cat $PROJECT/.env"),
+    ("write to the checkout", "echo pwned > $PROJECT/README.md"),
+    ("write through a symbolic link", "ln -s $PROJECT/README.md soft; echo pwned > soft"),
+    ("write through a hard link", "ln $PROJECT/README.md hard && echo pwned >> hard"),
+    ("empty a file", "truncate -s 0 $PROJECT/README.md"),
+    ("remove a file", "rm -f $PROJECT/README.md"),
+    ("add a hook", "echo evil > $PROJECT/.git/hooks/pre-commit"),
+    ("set the configuration", "git -C $PROJECT config core.hooksPath /evil"),
+    ("append to the configuration", "echo '[alias]' >> $PROJECT/.git/config"),
+    ("move HEAD", "echo ref: refs/heads/evil > $PROJECT/.git/HEAD; git -C $PROJECT status"),
+    ("make a branch", "cp $PROJECT/.git/refs/heads/main $PROJECT/.git/refs/heads/evil"),
+    ("push", "git push $REMOTE HEAD:refs/heads/evil"),
+    ("prune worktrees", "git -C $PROJECT worktree prune -v"),
+    ("collect garbage", "git -C $PROJECT gc --prune=now"),
+    (
+        "remove objects",
+        "f=$(find $(cat .git/objects/info/alternates) -type f | head -1); rm -f $f; test ! -e $f",
+    ),
+    ("write to the home", "echo evil > $HOME/.bashrc"),
+    ("write to the temporary folder of all", "echo evil > $SHARED"),
+    ("write to a sibling", "echo evil > $SIBLING_WORKSPACE/evil.txt"),
+    ("forge its own end", "echo '{\"code\":0}' > ${LEGATION_ATTEMPT_DIR%/*}/exit.json"),
+    ("forge the return of a sibling", "echo '{}' > $SIBLING_FOLDER/return.json"),
+    ("remove the socket of the engine", "rm -f $LEGATION_SOCKET; test ! -e $LEGATION_SOCKET"),
+    ("remove everything upwards", "rm -rf ../../delegations ../..; test ! -e ../../delegations"),
+    ("kill a sibling", "kill -9 $SIBLING_PID"),
+    ("kill the engine", "kill -9 $ENGINE"),
+    ("kill its keeper", "kill -9 $KEEPER"),
+];
+
+/// A project with things that are nobody's business, and a sibling at work.
+struct Scene {
+    stage: Stage,
+    sibling: String,
+}
+
+impl Scene {
+    fn new(stage: Stage) -> Self {
+        stage.write(".gitignore", ".legation/\n.env\n");
+        stage.write(".env", "KEY=s3cret\n");
+        let git = "git -c user.name=a -c user.email=a@b.c commit -qam ignore && \
+            git init -q --bare ../remote.git && git worktree add -q ../gone && rm -r ../gone";
+        assert!(stage.shell(git).status.success());
+        stage.agent(
+            "sibling",
+            "",
+            "echo s3cret > secret.txt\n\
+             echo \"SIBLING_PID=$$ SIBLING_WORKSPACE=$LEGATION_WORKSPACE \
+             SIBLING_FOLDER=$LEGATION_ATTEMPT_DIR\" > $OUT/sibling.new\n\
+             mv $OUT/sibling.new $OUT/sibling\n\
+             until [ -e $OUT/go ]; do sleep 0.05; done\n\
+             legation submit --status completed --summary unharmed",
+        );
+        let tries: String = ATTACKS
+            .iter()
+            .map(|(name, line)| format!("attack '{name}' <<'LINE'\n{line}\nLINE\n"))
+            .collect();
+        let script = format!(
+            "export KEEPER=$PPID; set -a; . $OUT/world; set +a\n\
+             attack() {{ line=$(cat); if sh -c \"$line\" >/dev/null 2>&1; then said=yes; else said=no; \
+             fi; echo \"$1: $said\" >> $OUT/tried; }}\n{tries}\
+             echo mine > mine.txt; legation submit --status completed --summary tried"
+        );
+        stage.agent("hostile", "", &script);
+        let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "sibling", "Wait"]);
+        let sibling = begun["delegationId"].as_str().unwrap().to_owned();
+        let scene = Self { stage, sibling };
+        scene.tell_the_world();
+        scene
+    }
+
+    /// Lets the hostile child know all it could find out.
+    fn tell_the_world(&self) {
+        let stage = &self.stage;
+        wait_for("the sibling", || stage.out("sibling").exists().then_some(()));
+        let paths = stage.paths();
+        let world = format!(
+            "{}PROJECT={}\nSTATE={}\nENGINE={}\nREMOTE={}\nSHARED={}\n",
+            stage.told("sibling").trim().replace(' ', "\n") + "\n",
+            stage.project().display(),
+            paths.state.display(),
+            stage.engine().unwrap(),
+            stage.root().join("remote.git").display(),
+            self.shared().display(),
+        );
+        std::fs::write(stage.out("world"), world).unwrap();
+    }
+
+    /// A name in the temporary folder that everybody shares.
+    fn shared(&self) -> PathBuf {
+        let own = self.stage.root().file_name().unwrap().to_string_lossy().into_owned();
+        Path::new("/tmp").join(format!("legation-evil{own}"))
+    }
+
+    /// Every file outside the workspaces that is not the engine's own to change.
+    fn outside(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.stage.root().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let own = ["out", "legation", ".legation"].iter().any(|name| path.ends_with(name));
+                // The engine itself keeps work in the user's repository, under its own names.
+                let kept = path.ends_with("objects") || path.ends_with("refs/legation");
+                if own || kept || path.ends_with("refs/heads/legation") {
+                    continue;
+                }
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    found.insert(path.clone(), std::fs::read(&path).unwrap_or_default());
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        std::fs::write(self.stage.out("go"), "").unwrap();
+        let _ = std::fs::remove_file(self.shared());
+    }
+}
+
+#[test]
+fn a_hostile_child_changes_nothing_outside_and_harms_nobody() {
+    let scene = Scene::new(Stage::new(ONCE));
+    let stage = &scene.stage;
+    let before = scene.outside();
+    let (code, view) = stage.json(&["delegate", "--agent", "hostile", "Attack"]);
+    let subtask = &view["subtasks"][0];
+    expect![[r#"
+        read a file of a sibling: no
+        list the files of a sibling: no
+        read the token of a sibling: no
+        read the journal: no
+        read the log: no
+        read the secret: no
+        read .env: no
+        write to the checkout: no
+        write through a symbolic link: no
+        write through a hard link: no
+        empty a file: no
+        remove a file: no
+        add a hook: no
+        set the configuration: no
+        append to the configuration: no
+        move HEAD: no
+        make a branch: no
+        push: no
+        prune worktrees: no
+        collect garbage: no
+        remove objects: no
+        write to the home: no
+        write to the temporary folder of all: no
+        write to a sibling: no
+        forge its own end: no
+        forge the return of a sibling: no
+        remove the socket of the engine: no
+        remove everything upwards: no
+        kill a sibling: no
+        kill the engine: no
+        kill its keeper: no
+    "#]]
+    .assert_eq(&stage.told("tried"));
+    assert_eq!((code, &subtask["status"]), (0, &Value::from("completed")), "{view}");
+    assert_eq!(subtask["receipt"]["fenced"], true, "{subtask}");
+    assert_eq!(subtask["receipt"]["fenceGaps"], Value::Null, "{subtask}");
+    assert!(subtask["receipt"]["filesChanged"].to_string().contains("mine.txt"), "{subtask}");
+    assert_eq!(before, scene.outside());
+    assert!(!scene.shared().exists());
+    assert!(stage.shell("git fsck --full && git log main").status.success());
+    std::fs::write(stage.out("go"), "").unwrap();
+    let (_, sibling) = stage.json(&["resume", &scene.sibling, "--wait"]);
+    assert_eq!(sibling["subtasks"][0]["return"]["summary"], "unharmed", "{sibling}");
+}
+
+#[test]
+fn without_the_fence_the_same_child_gets_through() {
+    let scene = Scene::new(Stage::unfenced(ONCE));
+    let stage = &scene.stage;
+    // It kills the engine and its keeper, so what is answered is not of interest.
+    let mut delegate = stage.legation(&["delegate", "--json", "--agent", "hostile", "Attack"]);
+    drop(delegate.output().unwrap());
+    let last = "kill the engine: yes\n";
+    let tried = wait_for("the engine to be killed", || {
+        let tried = stage.told("tried");
+        tried.split_once(last).map(|(before, _)| format!("{before}{last}"))
+    });
+    expect![[r#"
+        read a file of a sibling: yes
+        list the files of a sibling: yes
+        read the token of a sibling: yes
+        read the journal: yes
+        read the log: yes
+        read the secret: yes
+        read .env: yes
+        write to the checkout: yes
+        write through a symbolic link: yes
+        write through a hard link: yes
+        empty a file: yes
+        remove a file: yes
+        add a hook: yes
+        set the configuration: yes
+        append to the configuration: yes
+        move HEAD: yes
+        make a branch: yes
+        push: yes
+        prune worktrees: yes
+        collect garbage: yes
+        remove objects: yes
+        write to the home: yes
+        write to the temporary folder of all: yes
+        write to a sibling: yes
+        forge its own end: yes
+        forge the return of a sibling: yes
+        remove the socket of the engine: yes
+        remove everything upwards: yes
+        kill a sibling: yes
+        kill the engine: yes
+    "#]]
+    .assert_eq(&tried);
+}

@@ -1,0 +1,65 @@
+//! A kernel that raises no fence: the real one, after as many fences as it allows.
+
+use std::process::{Command, Output};
+
+use landlock::{AccessFs, Ruleset, RulesetAttr};
+use serde_json::Value;
+
+use super::super::stage::Stage;
+
+/// Fences that can stand around each other.
+const MOST: usize = 16;
+
+/// Runs a program where no further fence can be raised, and so all that it starts.
+fn where_none_is_left(mut command: Command) -> (i32, Value) {
+    let ran: Output = std::thread::spawn(move || {
+        for _ in 0..MOST {
+            let ruleset = Ruleset::default().handle_access(AccessFs::MakeBlock).unwrap();
+            ruleset.create().unwrap().restrict_self().unwrap();
+        }
+        command.output().unwrap()
+    })
+    .join()
+    .unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    (ran.status.code().unwrap(), serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}")))
+}
+
+fn stage(sandbox: &str) -> Stage {
+    let stage = Stage::fenced("[recovery]\nmaxRetries = 0\n", sandbox);
+    stage.agent("any", "", "touch $OUT/ran; legation submit --status completed --summary done");
+    stage
+}
+
+#[test]
+fn a_fence_that_is_required_and_cannot_be_had_means_that_nothing_starts() {
+    let stage = stage("fence = \"require\"");
+    let delegate = stage.legation(&["delegate", "--json", "--agent", "any", "Work"]);
+    let (code, said) = where_none_is_left(delegate);
+    assert_eq!((code, &said["error"]["code"]), (1, &Value::from("TOOL_UNAVAILABLE")), "{said}");
+    assert!(said["error"]["message"].to_string().contains("requires a fence"), "{said}");
+    assert!(!stage.out("ran").exists());
+    let (code, said) = where_none_is_left(stage.legation(&["doctor", "--json"]));
+    assert_eq!((code, &said["ok"], &said["fence"]["on"]), (1, &false.into(), &false.into()));
+    assert_eq!(said["problems"].as_array().unwrap().len(), 1, "{said}");
+}
+
+#[test]
+fn a_fence_that_is_not_required_is_missing_in_the_receipt_and_not_in_silence() {
+    let stage = stage("");
+    let delegate = stage.legation(&["delegate", "--json", "--agent", "any", "Work"]);
+    let (code, said) = where_none_is_left(delegate);
+    let receipt = &said["subtasks"][0]["receipt"];
+    assert_eq!((code, &receipt["fenced"]), (0, &false.into()), "{said}");
+    assert_eq!(receipt["fenceGaps"].as_array().unwrap().len(), 1, "{receipt}");
+    let (code, said) = where_none_is_left(stage.legation(&["doctor", "--json"]));
+    assert_eq!((code, &said["ok"], &said["fence"]["on"]), (0, &true.into(), &false.into()));
+}
+
+#[test]
+fn a_fence_that_is_required_and_can_be_had_is_raised() {
+    let stage = stage("fence = \"require\"");
+    let (code, said) = stage.json(&["delegate", "--agent", "any", "Work"]);
+    let fenced = &said["subtasks"][0]["receipt"]["fenced"];
+    assert_eq!((code, fenced), (0, &true.into()), "{said}");
+}

@@ -1,0 +1,147 @@
+//! What the fence of an attempt encloses.
+//!
+//! The rules of the project are put into paths here. Whether they can be held is the
+//! kernel's and the keeper's to say.
+
+use std::path::{Path, PathBuf};
+
+use legation_core::Code;
+use legation_core::agent::Level;
+use legation_core::config::{self, Sandbox};
+use legation_core::returns::Receipt;
+use legation_runners::command::HAND_IN;
+use legation_runners::fence::{Fence, Kernel, Standing};
+use legation_runners::keep::Order;
+use legation_runners::supervise::Exit;
+use legation_runners::workspace::Place;
+
+use super::Inner;
+use super::attempt::Obstacle;
+use crate::world::Job;
+
+/// The folder in the user's state folder that all projects share.
+const SHARED_STATE: &str = "legation";
+/// What of a project a child may read without being told: how it is run, and by whom.
+const OPEN: &[&str] = &[
+    ".legation/agents",
+    ".legation/config.toml",
+    // It says where the engine listens.
+    ".legation/engine.lock",
+    ".claude/agents",
+    ".claude/config.json",
+    ".opencode/agents",
+    ".gemini/agents",
+    ".codex/agents",
+];
+/// What stands in a receipt where nobody wanted a fence.
+const OFF: &str = "`sandbox.fence` is off";
+
+impl Inner {
+    /// The same order, with a fence around its program if there shall be one.
+    pub(super) fn fenced(
+        &self,
+        order: Order,
+        job: &Job,
+        place: &Place,
+        agent_file: Option<&Path>,
+    ) -> Result<Order, Obstacle> {
+        let home = self.home();
+        let sandbox = &home.config.sandbox;
+        let required = match sandbox.fence {
+            config::Fence::Off => return Ok(order),
+            config::Fence::Auto => false,
+            config::Fence::Require => true,
+        };
+        if let Some(why) = self.no_fence() {
+            return Err(Obstacle::new(Code::ToolUnavailable, why));
+        }
+        let mut fence = Fence {
+            hidden: self.hidden(place),
+            readable: self.readable(&order, agent_file),
+            writable: vec![order.dir.join("tmp"), order.dir.join(HAND_IN)],
+            network: sandbox.network,
+            required,
+        };
+        fence.readable.extend(self.named(&sandbox.readable));
+        fence.readable.extend(self.named(&home.config.workspace.share));
+        fence.writable.extend(self.named(&sandbox.writable));
+        let may_edit = self.may_edit(job);
+        if may_edit { &mut fence.writable } else { &mut fence.readable }.push(place.root.clone());
+        Ok(Order { fence: Some(fence.real()), ..order })
+    }
+
+    /// Why nothing may be run here: a fence is required, and there can be none.
+    pub(crate) fn no_fence(&self) -> Option<String> {
+        let home = self.home();
+        let Sandbox { fence, network, .. } = &home.config.sandbox;
+        let why = Kernel::current().unfit(*network).filter(|_| *fence == config::Fence::Require)?;
+        Some(format!("`sandbox.fence` requires a fence, and there can be none here: {why}"))
+    }
+
+    /// What no attempt may see: the state of all projects, every other workspace, and
+    /// the user's own files, of which its workspace is a copy.
+    fn hidden(&self, place: &Place) -> Vec<PathBuf> {
+        let state = &self.options.state;
+        let shared = state.parent().filter(|folder| folder.ends_with(SHARED_STATE));
+        let mut hidden = vec![shared.unwrap_or(state).to_owned()];
+        hidden.extend(place.root.parent().map(Path::to_owned));
+        let top = self.spaces.origin().top;
+        hidden.extend([self.options.project.join(".legation"), top.join(".git")]);
+        // Where the home itself is a checkout, programs could not start without it.
+        let is_around_home = home_folder().is_some_and(|home| home.starts_with(&top));
+        hidden.extend(Some(top).filter(|_| !is_around_home));
+        hidden
+    }
+
+    /// What it has to see all the same: what its repository borrows, its program, and
+    /// what `legation` itself needs to be called from inside.
+    fn readable(&self, order: &Order, agent_file: Option<&Path>) -> Vec<PathBuf> {
+        let project = &self.options.project;
+        let mut readable = self.spaces.origin().lent;
+        readable.extend(OPEN.iter().map(|name| project.join(name)));
+        readable.push(self.options.state.join("project"));
+        readable.push(self.keeper.exe.clone());
+        readable.extend(agent_file.and_then(Path::parent).map(Path::to_owned));
+        let named = order.program.iter().map(PathBuf::from);
+        readable.extend(named.filter(|path| path.is_absolute() && path.is_file()));
+        readable
+    }
+
+    /// Paths that the configuration names: from the project's folder, or from home.
+    fn named(&self, paths: &[String]) -> Vec<PathBuf> {
+        let whole = |path: &String| match (path.strip_prefix("~/"), home_folder()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            (Some(_) | None, _) => self.options.project.join(path),
+        };
+        paths.iter().map(whole).collect()
+    }
+
+    /// Whether an attempt may change its workspace. A command cannot ask anybody, so
+    /// what would have to be asked for is not allowed.
+    fn may_edit(&self, job: &Job) -> bool {
+        let path = job.brief.delegation_path.get(1..).unwrap_or_default();
+        let permissions = self.home().roster.permissions(path, None);
+        permissions.is_ok_and(|all| all.verdict_checked_by_use("edit").level == Level::Allow)
+    }
+}
+
+/// The user's home.
+fn home_folder() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+    std::fs::canonicalize(home).ok()
+}
+
+/// Enters in a receipt what came of the fence.
+pub(super) fn record(exit: &Exit, receipt: &mut Receipt) {
+    let (fenced, gaps) = match exit {
+        Exit::Ended(ended) => match &ended.fence {
+            Some(Standing { is_on, gaps }) => (Some(*is_on), gaps.clone()),
+            // A program that never began was neither inside nor outside.
+            None if ended.start_failed.is_some() => (None, Vec::new()),
+            None => (Some(false), vec![OFF.to_owned()]),
+        },
+        Exit::Lost { .. } => (None, Vec::new()),
+    };
+    receipt.fenced = fenced;
+    receipt.fence_gaps = gaps;
+}

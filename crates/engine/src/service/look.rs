@@ -1,0 +1,139 @@
+//! Looking: how a delegation stands, which there are, who may be delegated to.
+//!
+//! An attempt sees its own tree and nothing else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legation_core::agent::may_delegate;
+use legation_core::ids::{AgentId, DelegationId};
+use legation_core::money::Usd;
+use legation_core::time::Now;
+use legation_core::tree::bounds;
+use legation_core::tree::rejection::Refusal;
+use legation_core::tree::view::{self, Stamp};
+use legation_store::{Delegation, Journal as _, Page, Past};
+use serde_json::{Value, json};
+
+use super::Service;
+use super::caller::Who;
+use super::delegate::not_yours;
+use super::refuse::{trouble, unreachable};
+use crate::engine::Error;
+use crate::host::{Home, Host};
+use crate::protocol::{Refused, Reply};
+use crate::world::World as _;
+
+/// Delegations of each kind that a list has.
+const MAX_LISTED: usize = 50;
+
+impl<H: Host> Service<H> {
+    /// How a delegation stands.
+    pub(super) async fn look(&self, who: &Who, id: &DelegationId) -> Result<Reply, Refused> {
+        let tree = self.engine.tree_of(id).await.map_err(|error| unreachable(&error))?;
+        if matches!(who, Who::Attempt { tree: own, .. } if *own != tree) {
+            return Err((&not_yours()).into());
+        }
+        let (wanted, now) = (id.clone(), self.real.now());
+        let (caller, free) = (who.caller(), self.engine.free_slots());
+        let view = self.engine.look(&tree, move |state| {
+            let mut view = view::status(state, state.find(&wanted)?, now);
+            view.remaining = bounds::remaining(state, &caller, now, free);
+            serde_json::to_value(view).ok()
+        });
+        let view = view.await.map_err(|error| unreachable(&error))?;
+        view.map(Reply::Done).ok_or_else(|| unreachable(&Error::NotFound(id.clone())))
+    }
+
+    /// Delegations under way, then those that ended last; an attempt's own tree only.
+    pub(super) async fn list(&self, who: &Who) -> Result<Reply, Refused> {
+        let failed = |error: legation_store::Error| unreachable(&Error::from(error));
+        let journal = self.engine.journal();
+        let active = journal.active(Page::first(MAX_LISTED)).await.map_err(failed)?;
+        let past = Past { status: None, since: None, page: Page::first(MAX_LISTED) };
+        let past = journal.history(past).await.map_err(failed)?;
+        let own = |row: &Delegation| match who {
+            Who::Root { .. } => true,
+            Who::Attempt { tree, .. } => row.tree == tree.as_str(),
+        };
+        let rows = active.into_iter().chain(past.delegations).filter(own);
+        let delegations: Vec<Value> = rows.map(|row| entry(&row)).collect();
+        Ok(Reply::Done(json!({"delegations": delegations})))
+    }
+
+    /// The agents that the caller may delegate to.
+    pub(super) async fn agents(
+        self: &Arc<Self>,
+        who: &Who,
+        env: BTreeMap<String, String>,
+    ) -> Result<Reply, Refused> {
+        let home = self.home_of(who, env).await?;
+        let mut names: Vec<&str> = home.roster.names().collect();
+        names.sort_unstable();
+        let mut agents = Vec::new();
+        for id in names.into_iter().map(AgentId::new) {
+            let allowed = may_delegate(&home.roster, path(who), &id).is_ok();
+            let Ok(definition) = home.roster.resolve(path(who).last(), &id) else { continue };
+            let runs = self.real.can_run(&id, path(who).last());
+            if allowed && runs {
+                agents.push(json!({"id": id, "description": definition.description}));
+            }
+        }
+        Ok(Reply::Done(json!({"agents": agents})))
+    }
+
+    /// What an agent would be allowed, name by name, and which layer decides.
+    pub(super) async fn explain(
+        self: &Arc<Self>,
+        who: &Who,
+        (parent, child): (Option<AgentId>, AgentId),
+        env: BTreeMap<String, String>,
+    ) -> Result<Reply, Refused> {
+        let home = self.home_of(who, env).await?;
+        let callers: Vec<AgentId> = path(who).iter().cloned().chain(parent).collect();
+        let answer = may_delegate(&home.roster, &callers, &child);
+        let steps: Vec<AgentId> = callers.into_iter().chain([child.clone()]).collect();
+        let permissions = home.roster.permissions(&steps, None);
+        let permissions = permissions.map_err(|no| Refused::from(&refusal(no)))?;
+        let reason = match &answer {
+            Ok(_) => "It may be delegated to.".to_owned(),
+            Err(refusal) => refusal.message.clone(),
+        };
+        Ok(Reply::Done(json!({
+            "allowed": answer.is_ok(), "reason": reason, "child": child,
+            "tools": permissions.explain(&permissions.tools()),
+        })))
+    }
+
+    async fn home_of(
+        self: &Arc<Self>,
+        who: &Who,
+        env: BTreeMap<String, String>,
+    ) -> Result<Arc<Home>, Refused> {
+        let env = if matches!(who, Who::Root { .. }) { env } else { BTreeMap::new() };
+        self.home(env).await.map_err(|problem| trouble(&problem))
+    }
+}
+
+/// The agents from the first below the root to the caller.
+fn path(who: &Who) -> &[AgentId] {
+    match who {
+        Who::Root { .. } => &[],
+        Who::Attempt { path, .. } => path,
+    }
+}
+
+fn refusal(no: legation_core::agent::Refusal) -> Refusal {
+    Refusal::new(no.code, no.message, no.hint)
+}
+
+fn entry(row: &Delegation) -> Value {
+    let stamp = |at: i64| Stamp(Now(u64::try_from(at).unwrap_or(0)));
+    let cost = row.cost_nanos.and_then(|nanos| u64::try_from(nanos).ok()).map(Usd::from_nanos);
+    json!({
+        "delegationId": row.id, "title": row.title, "status": row.status,
+        "pattern": row.pattern, "acceptedAt": stamp(row.accepted_at),
+        "endedAt": row.ended_at.map(stamp), "tokensUsed": row.tokens_used,
+        "estimatedCost": cost,
+    })
+}

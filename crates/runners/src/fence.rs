@@ -1,0 +1,97 @@
+//! The fence around an attempt: what its processes can read, write, reach and signal.
+//!
+//! It is Landlock, raised on a thread of the keeper from which the program is then
+//! started: the program and all its descendants are inside for good, the keeper stays
+//! outside. There is no half-raised fence: it stands, with what this kernel lacks
+//! named, or it does not stand and the reason is told. Nothing here decides what an
+//! attempt may do; that is told in a [`Fence`].
+
+mod capabilities;
+mod kernel;
+mod marks;
+mod raise;
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+
+use legation_core::config::Network;
+use serde::{Deserialize, Serialize};
+
+pub use kernel::{Held, Kernel, Rule};
+
+/// What lies on which side of the fence. Of the paths that are named here, the one that
+/// is nearest above a file decides about it, and the most that is said of it holds.
+/// What no path is above is readable. All paths are absolute and without links.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fence {
+    /// What can be neither read nor written.
+    pub hidden: Vec<PathBuf>,
+    /// What can be read and executed.
+    pub readable: Vec<PathBuf>,
+    /// What can be written, too.
+    pub writable: Vec<PathBuf>,
+    /// Whether the network can be used.
+    pub network: Network,
+    /// Whether the program may not be started without the fence.
+    pub required: bool,
+}
+
+/// What came of a fence.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Whether it stands.
+    pub is_on: bool,
+    /// What it does not hold here; where it does not stand, why.
+    pub gaps: Vec<String>,
+}
+
+/// Why a program was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no fence, and it was required.
+    #[error("the fence cannot be raised here, and `sandbox.fence` requires it: {0}")]
+    NoFence(String),
+    /// The program could not be started.
+    #[error(transparent)]
+    Start(#[from] io::Error),
+}
+
+impl Fence {
+    /// Starts a program inside the fence. Where the fence cannot be raised, the program
+    /// is started without, or not at all where it was required.
+    pub fn start(&self, command: &mut Command) -> Result<(Child, Standing), Error> {
+        // The fence closes around a thread for good, so it is one that ends here.
+        let inside = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| self.start_inside(command));
+            thread.join().unwrap_or_else(|_| Err("its thread broke off".to_owned()))
+        });
+        match inside {
+            Ok((child, standing)) => Ok((child?, standing)),
+            Err(why) if self.required => Err(Error::NoFence(why)),
+            Err(why) => Ok((command.spawn()?, Standing { is_on: false, gaps: vec![why] })),
+        }
+    }
+
+    /// The same with links followed, and without what would be opened and is not there.
+    #[must_use]
+    pub fn real(mut self) -> Self {
+        let real = |path: &PathBuf| fs::canonicalize(path).ok();
+        let hidden = self.hidden.iter();
+        self.hidden = hidden.map(|path| real(path).unwrap_or_else(|| path.clone())).collect();
+        self.readable = self.readable.iter().filter_map(real).collect();
+        self.writable = self.writable.iter().filter_map(real).collect();
+        self
+    }
+
+    /// Raises the fence around this thread, then starts the program.
+    fn start_inside(&self, command: &mut Command) -> Result<(io::Result<Child>, Standing), String> {
+        let (kernel, mut gaps) = raise::raise(self)?;
+        match kernel.unfit(self.network) {
+            Some(why) if self.required => return Err(why),
+            Some(_) | None => gaps.extend(kernel.gaps(self.network)),
+        }
+        Ok((command.spawn(), Standing { is_on: true, gaps }))
+    }
+}

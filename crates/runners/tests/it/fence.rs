@@ -1,0 +1,6 @@
+//! The fence as programs meet it: real shells, inside.
+
+mod closed;
+mod kernel;
+mod outside;
+mod stage;

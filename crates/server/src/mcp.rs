@@ -1,0 +1,220 @@
+//! The tools of agents, by the Model Context Protocol.
+//!
+//! A tool that did not work is a result that says so, in the same words as on the
+//! command line; an error of the protocol is kept for what is not a tool call at all.
+
+mod arguments;
+mod digest;
+mod follow;
+pub mod tools;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use legation_core::ids::DelegationId;
+use legation_engine::protocol::{Refused, Wish};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
+use serde_json::{Value, json};
+
+use self::arguments::{Batch, Cancel, Delegate, Explain, Nothing, Wait, read};
+use self::follow::{Follow, Outcome};
+use crate::office::Office;
+
+/// What a client is told about the tools, once.
+const INSTRUCTIONS: &str = "Hand work to other agents with `delegate` or `delegate_batch`. Each \
+    works in its own copy of the project under fixed bounds; answers carry `remaining`. If your \
+    client ends long calls, use wait=false and `delegate_wait`.";
+
+/// The versions of the protocol that are spoken.
+const VERSIONS: &[ProtocolVersion] =
+    &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+
+/// The tools of a project.
+pub struct Mcp<O> {
+    office: Arc<O>,
+    version: &'static str,
+}
+
+impl<O> Clone for Mcp<O> {
+    fn clone(&self) -> Self {
+        Self { office: self.office.clone(), version: self.version }
+    }
+}
+
+impl<O: Office> Mcp<O> {
+    /// The tools, as a program of this version offers them.
+    pub fn new(office: Arc<O>, version: &'static str) -> Self {
+        Self { office, version }
+    }
+
+    /// Serves standard input and output until the client hangs up.
+    pub async fn serve_stdio(self) -> Result<(), String> {
+        let running = self.serve(rmcp::transport::stdio()).await;
+        let running = running.map_err(|problem| problem.to_string())?;
+        running.waiting().await.map(|_| ()).map_err(|problem| problem.to_string())
+    }
+
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Box<Refused>> {
+        let (name, given) = (request.name.as_ref(), request.arguments);
+        match name {
+            "delegate" => {
+                let asked: Delegate = read(name, given)?;
+                let mut call = asked.call()?;
+                let key = || format!("mcp-{}-{}", std::process::id(), context.id);
+                call.idempotency_key.get_or_insert_with(key);
+                self.follow(Wish::Delegate(Box::new(call)), context).await
+            }
+            "delegate_batch" => {
+                let asked: Batch = read(name, given)?;
+                self.follow(Wish::Delegate(Box::new(asked.call())), context).await
+            }
+            "delegate_wait" => {
+                let asked: Wait = read(name, given)?;
+                let limit = asked.limit_ms()?.map(Duration::from_millis);
+                let id = asked.delegation_id;
+                let follow = Follow::new(&*self.office, context, Some(id.clone()));
+                let outcome = follow.run(Wish::Wait { delegation: id }, limit).await?;
+                self.answer(outcome, context).await
+            }
+            "delegate_status" => {
+                let asked: Wait = read(name, given)?;
+                Ok(digest::answer(&self.look(asked.delegation_id, context).await?))
+            }
+            "delegate_cancel" => {
+                let asked: Cancel = read(name, given)?;
+                let id = asked.delegation_id.clone();
+                self.done(Wish::Steer(asked.steer()), context).await?;
+                let view = self.look(id, context).await?;
+                Ok(digest::plain(json!({
+                    "delegationId": view.get("delegationId"), "status": view.get("status"),
+                })))
+            }
+            "delegate_list" => {
+                let Nothing {} = read(name, given)?;
+                Ok(digest::plain(self.done(Wish::List, context).await?))
+            }
+            "list_agents" => {
+                let Nothing {} = read(name, given)?;
+                Ok(digest::plain(self.done(Wish::Agents, context).await?))
+            }
+            "explain_permissions" => {
+                let Explain { child, parent } = read(name, given)?;
+                Ok(digest::plain(self.done(Wish::Explain { parent, child }, context).await?))
+            }
+            "submit_result" => {
+                let returned = Value::Object(given.unwrap_or_default());
+                Ok(digest::plain(self.office.submit(&returned)?))
+            }
+            unknown => Err(unknown_tool(unknown)),
+        }
+    }
+
+    async fn follow(
+        &self,
+        wish: Wish,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Box<Refused>> {
+        let outcome = Follow::new(&*self.office, context, None).run(wish, None).await?;
+        self.answer(outcome, context).await
+    }
+
+    async fn answer(
+        &self,
+        outcome: Outcome,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Box<Refused>> {
+        match outcome {
+            Outcome::Answer(view) => Ok(digest::answer(&view)),
+            Outcome::Accepted(id) | Outcome::Later(id) => {
+                Ok(digest::answer(&self.look(id, context).await?))
+            }
+        }
+    }
+
+    async fn look(
+        &self,
+        delegation: DelegationId,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, Box<Refused>> {
+        self.done(Wish::Look { delegation }, context).await
+    }
+
+    /// Asks for something that is answered at once.
+    async fn done(
+        &self,
+        wish: Wish,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, Box<Refused>> {
+        match Follow::new(&*self.office, context, None).run(wish, None).await? {
+            Outcome::Answer(value) => Ok(value),
+            Outcome::Accepted(id) | Outcome::Later(id) => Ok(json!({"delegationId": id})),
+        }
+    }
+}
+
+impl<O: Office> ServerHandler for Mcp<O> {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let server = Implementation::new("legation", self.version);
+        ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::all()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::all().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if self.get_tool(&request.name).is_none() {
+            let message = unknown_tool(&request.name).message;
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let result = self.call(request, &context).await;
+        Ok(result.unwrap_or_else(|refused| digest::refused(&refused)).into())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let missing = || {
+            let message = format!("There is no resource `{}`.", request.uri);
+            ErrorData::resource_not_found(message, Some(json!({"uri": request.uri})))
+        };
+        let id = digest::at(&request.uri).ok_or_else(missing)?;
+        let view = self.look(DelegationId::new(id), &context).await.map_err(|_| missing())?;
+        let text = ResourceContents::text(view.to_string(), &request.uri);
+        Ok(ReadResourceResult::new(vec![text.with_mime_type("application/json")]).into())
+    }
+}
+
+fn unknown_tool(name: &str) -> Box<Refused> {
+    Box::new(Refused { message: format!("There is no tool `{name}`."), ..Refused::default() })
+}

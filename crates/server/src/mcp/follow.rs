@@ -1,0 +1,231 @@
+//! Waiting for a delegation on behalf of a tool call: progress at once and often
+//! enough that no client takes the call for dead, and a cancelled call cancels the work.
+
+use std::time::Duration;
+
+use legation_core::Code;
+use legation_core::ids::DelegationId;
+use legation_engine::client::{Conversation, Lost};
+use legation_engine::news::{News, What};
+use legation_engine::protocol::{Refused, Reply, Steer, To, Wish};
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext};
+use serde_json::{Value, json};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
+
+use crate::office::Office;
+
+/// How often something is said even if nothing happens.
+const BEAT: Duration = Duration::from_secs(10);
+/// How often an engine may be lost in a row without a word in between.
+const MAX_LOSSES: u32 = 5;
+/// How much longer one waits before each further try.
+const BREATH: Duration = Duration::from_millis(200);
+
+/// One tool call that waits.
+pub(super) struct Follow<'a, O> {
+    office: &'a O,
+    context: &'a RequestContext<RoleServer>,
+    client: Option<String>,
+    delegation: Option<DelegationId>,
+    progress: Progress,
+    losses: u32,
+}
+
+/// How waiting ended.
+pub(super) enum Outcome {
+    /// It is over, or what was asked for is done.
+    Answer(Value),
+    /// It was accepted, and nobody waits.
+    Accepted(DelegationId),
+    /// The time to wait is up.
+    Later(DelegationId),
+}
+
+enum Step {
+    Ended(Outcome),
+    Lost,
+}
+
+impl<'a, O: Office> Follow<'a, O> {
+    pub(super) fn new(
+        office: &'a O,
+        context: &'a RequestContext<RoleServer>,
+        delegation: Option<DelegationId>,
+    ) -> Self {
+        let progress = Progress {
+            peer: context.peer.clone(),
+            token: context.meta.get_progress_token(),
+            said: 0,
+        };
+        let client = context.client_info().map(|info| info.name);
+        Self { office, context, client, delegation, progress, losses: 0 }
+    }
+
+    /// Asks, and waits at most so long.
+    pub(super) async fn run(
+        mut self,
+        wish: Wish,
+        limit: Option<Duration>,
+    ) -> Result<Outcome, Box<Refused>> {
+        self.progress.say("asked the engine").await;
+        let mut wish = wish;
+        let until = limit.map(|limit| Instant::now() + limit);
+        loop {
+            let step = tokio::select! {
+                step = Self::ask(self.office, &wish, self.client.clone()) => match step {
+                    Ok(talk) => self.listen(talk, until).await?,
+                    Err(refused) if self.losses == 0 => return Err(refused),
+                    Err(_) => Step::Lost,
+                },
+                () = self.context.ct.cancelled() => return Err(self.cancel().await),
+            };
+            match step {
+                Step::Ended(outcome) => return Ok(outcome),
+                Step::Lost => {
+                    self.losses += 1;
+                    let again = self.again(wish).filter(|_| self.losses <= MAX_LOSSES);
+                    wish = again.ok_or_else(engine_gone)?;
+                    sleep(BREATH * self.losses).await;
+                }
+            }
+        }
+    }
+
+    async fn ask(
+        office: &O,
+        wish: &Wish,
+        client: Option<String>,
+    ) -> Result<Conversation, Box<Refused>> {
+        office.ask(wish.clone(), client).await
+    }
+
+    /// What to ask of the next engine: the same delegation is waited for, and a call that
+    /// carries a key is made again.
+    fn again(&self, wish: Wish) -> Option<Wish> {
+        match (&self.delegation, wish) {
+            (Some(delegation), _) => Some(Wish::Wait { delegation: delegation.clone() }),
+            (None, wish @ Wish::Delegate(_)) => Some(wish),
+            (None, _) => None,
+        }
+    }
+
+    async fn listen(
+        &mut self,
+        mut talk: Conversation,
+        until: Option<Instant>,
+    ) -> Result<Step, Box<Refused>> {
+        let mut beat = interval_at(Instant::now() + BEAT, BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        loop {
+            let time_is_up = async {
+                match until {
+                    Some(until) => tokio::time::sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.context.ct.cancelled() => return Err(self.cancel().await),
+                () = time_is_up => if let Some(id) = &self.delegation {
+                    return Ok(Step::Ended(Outcome::Later(id.clone())));
+                },
+                _ = beat.tick() => self.progress.say("still at work").await,
+                reply = talk.next() => match reply {
+                    Ok(reply) => if let Some(outcome) = self.hear(reply).await? {
+                        return Ok(Step::Ended(outcome));
+                    },
+                    Err(Lost::Gone | Lost::Failed(_)) => return Ok(Step::Lost),
+                    Err(lost @ Lost::Garbled(_)) => return Err(failure(lost.to_string())),
+                },
+            }
+        }
+    }
+
+    async fn hear(&mut self, reply: Reply) -> Result<Option<Outcome>, Box<Refused>> {
+        self.losses = 0;
+        match reply {
+            Reply::Accepted { delegation, .. } => {
+                self.progress.say(&format!("{delegation} was accepted")).await;
+                self.delegation = Some(delegation);
+            }
+            Reply::News(news) => self.progress.say(&line(&news)).await,
+            Reply::Note(note) => self.progress.say(&note).await,
+            Reply::Answer { view, .. } if view.get("subtasks").is_none() => {
+                return Ok(self.delegation.clone().map(Outcome::Accepted));
+            }
+            Reply::Answer { view, .. } => return Ok(Some(Outcome::Answer(view))),
+            Reply::Done(value) => return Ok(Some(Outcome::Answer(value))),
+            Reply::Refused(refused) => return Err(Box::new(refused)),
+        }
+        Ok(None)
+    }
+
+    /// The client has taken its call back: the work is cancelled, and its end not awaited.
+    async fn cancel(&self) -> Box<Refused> {
+        if let Some(delegation) = self.delegation.clone() {
+            let reason = "the caller took its request back".to_owned();
+            let to = To::Cancel { subtask: None, reason, rollback: false };
+            let steer = Wish::Steer(Steer { delegation, to, wait: false });
+            if let Ok(mut talk) = self.office.ask(steer, self.client.clone()).await {
+                let _ = talk.next().await;
+            }
+        }
+        failure("The request was cancelled.".to_owned())
+    }
+}
+
+/// What a client is told while it waits.
+struct Progress {
+    peer: Peer<RoleServer>,
+    token: Option<ProgressToken>,
+    said: u32,
+}
+
+impl Progress {
+    async fn say(&mut self, message: &str) {
+        let Some(token) = self.token.clone() else { return };
+        self.said = self.said.saturating_add(1);
+        let note = ProgressNotificationParam::new(token, f64::from(self.said));
+        // A client that is gone notices when it reads.
+        let _ = self.peer.notify_progress(note.with_message(message)).await;
+    }
+}
+
+/// Something that happened, in a line.
+fn line(news: &News) -> String {
+    match &news.what {
+        What::Accepted { title, .. } => format!("accepted: {title}"),
+        What::Grew { subtasks } => format!("{} more subtasks", subtasks.len()),
+        What::Started(run) => format!("{} started as {}", run.subtask, run.agent),
+        What::Progress { run, current, total, last_action } => {
+            format!("{}: {current} of {total} {last_action}", run.subtask)
+        }
+        What::Used { run, .. } => format!("{} is at work", run.subtask),
+        What::Ended { run, status, summary, .. } => format!("{} {status}: {summary}", run.subtask),
+        What::Asked { run, what } => format!("{} waits for an approval: {what}", run.subtask),
+        What::Retried { subtask, why } => format!("{subtask} is tried again: {why}"),
+        What::Merged { subtask, clean: true, .. } => format!("{subtask} was merged"),
+        What::Merged { subtask, detail, .. } => format!("{subtask} could not be merged: {detail}"),
+        What::SubtaskEnded { subtask, status } => format!("{subtask} {status}"),
+        What::Paused { reason } => format!("paused: {reason}"),
+        What::Resumed => "resumed".to_owned(),
+        What::CancelRequested { reason, .. } => format!("is being cancelled: {reason}"),
+        What::LeftBehind { detail } => format!("left behind: {detail}"),
+        What::Finished { status, summary, .. } => format!("{status}: {summary}"),
+    }
+}
+
+fn engine_gone() -> Box<Refused> {
+    failure("The engine has gone, and cannot be reached again.".to_owned())
+}
+
+fn failure(message: String) -> Box<Refused> {
+    Box::new(Refused {
+        code: Code::UnknownError.to_string(),
+        message,
+        hint: "`delegate_list` shows what is recorded.".to_owned(),
+        details: json!({}),
+        ..Refused::default()
+    })
+}

@@ -1,0 +1,3 @@
+//! What the server offers, without an engine behind it.
+
+mod tools;

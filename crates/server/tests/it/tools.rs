@@ -1,0 +1,17 @@
+use legation_server::mcp::tools;
+
+#[test]
+fn all_tools_together_are_small() {
+    let listed = serde_json::to_string(&tools::all()).unwrap();
+    assert!(listed.len() < tools::MAX_BYTES, "{} bytes", listed.len());
+}
+
+#[test]
+fn every_tool_takes_an_object_and_says_what_it_does() {
+    let tools = tools::all();
+    assert_eq!(tools.len(), 9);
+    for tool in tools {
+        assert_eq!(tool.input_schema.get("type").unwrap(), "object", "{}", tool.name);
+        assert!(tool.description.is_some_and(|text| text.len() > 20), "{}", tool.name);
+    }
+}
