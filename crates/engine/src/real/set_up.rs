@@ -9,8 +9,9 @@ use legation_core::Code;
 use legation_core::agent::Definition;
 use legation_runners::workspace::Place;
 
+use super::Inner;
 use super::attempt::Obstacle;
-use super::{Inner, Live};
+use super::live::Live;
 use crate::world::Job;
 
 /// How long one command may take.
