@@ -262,7 +262,8 @@ impl Spaces {
                     title: String::new(),
                 });
                 self.keep_once(&standing.place, &note.unwrap_or_default())?;
-                self.remove(&standing.place)
+                // Not by way of the pool, which would only give it another name.
+                self.clear(&standing.place.attempt)
             }
             Surplus::Kept(work) => {
                 self.mechanism.forget_work(work)?;
