@@ -22,6 +22,7 @@ mod parse;
 mod pause;
 mod resume;
 mod retry;
+mod rollback;
 mod shell;
 mod skip;
 mod status;
@@ -29,6 +30,7 @@ mod submit;
 mod trace;
 mod tree;
 mod values;
+mod workspaces;
 
 use std::process::ExitCode;
 
@@ -61,6 +63,9 @@ pub(crate) enum Command {
     Reject(approve::Args),
     Diff(diff::Args),
     Apply(apply::Args),
+    Rollback(rollback::Args),
+    Workspaces(workspaces::Args),
+    Clean(workspaces::clean::Args),
     Decide(decide::Args),
     Parse(parse::Args),
     CheckReturn(check_return::Args),
@@ -98,6 +103,9 @@ impl Command {
             Self::Reject(args) => approve::run(args, approve::Word::No, output),
             Self::Diff(args) => diff::run(&args, output),
             Self::Apply(args) => apply::run(&args, output),
+            Self::Rollback(args) => rollback::run(&args, output),
+            Self::Workspaces(args) => workspaces::run(args, output),
+            Self::Clean(args) => workspaces::clean::run(&args, output),
             Self::Decide(args) => decide::run(args, output),
             Self::Parse(args) => parse::run(args, output),
             Self::CheckReturn(args) => check_return::run(&args, output),

@@ -41,6 +41,12 @@ pub(crate) async fn state(journal: &impl Journal, tree: &DelegationId) -> Result
     }
 }
 
+/// Whether nothing of a tree is open any more; one that was forgotten has long been over.
+pub(crate) async fn is_over(journal: &impl Journal, tree: &DelegationId) -> Result<bool, Error> {
+    let state = state(journal, tree).await?;
+    Ok(state.delegations.is_empty() || state.is_over())
+}
+
 /// A project's journal, for reading only. Nothing is started and nothing changed.
 #[derive(Debug)]
 pub struct Reader {
@@ -78,6 +84,11 @@ impl Reader {
         let state = state(&self.journal, &DelegationId::from(row.tree)).await?;
         let no = state.find(id).ok_or_else(not_found)?;
         Ok(Found { state, no })
+    }
+
+    /// Whether nothing of a tree is open any more; one that is not known is over.
+    pub async fn is_over(&self, tree: &DelegationId) -> Result<bool, Error> {
+        is_over(&self.journal, tree).await
     }
 
     /// Delegations that have not ended, those accepted last first.

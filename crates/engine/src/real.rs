@@ -117,6 +117,11 @@ impl Real {
         self.inner.home()
     }
 
+    /// The workspaces of the project.
+    pub(crate) fn spaces(&self) -> Arc<Spaces> {
+        self.inner.spaces.clone()
+    }
+
     /// Keeps what children of a new tree may see of its caller's environment.
     pub fn keep_caller(&self, tree: &DelegationId, env: &BTreeMap<String, String>) {
         // A tree without it runs with what this process sees itself.

@@ -5,6 +5,7 @@
 //! and the next one takes them up.
 
 mod caller;
+mod clean_up;
 mod converse;
 mod delegate;
 mod look;
@@ -92,6 +93,7 @@ pub async fn serve<H: Host>(
     let home = host.home(&BTreeMap::new())?;
     let limits = home.config.limits.clone();
     let logging = home.config.logging.clone();
+    let workspace = home.config.workspace.clone();
     let secret = place::secret(&paths)?;
     let journal = Sqlite::open(&paths.journal, &legation_store::Options::default())?;
     let logs = Logs::open(&paths.logs, &paths.workspaces());
@@ -111,6 +113,7 @@ pub async fn serve<H: Host>(
     ready();
     service.engine.keep_history(logging.store_history);
     service.clone().forget_old(logging.history_retention, paths.clone());
+    service.clone().clean_up(&workspace);
     service.listen(&listener, || place::is_ours(&paths, &lock)).await;
     place::leave(&paths, lock);
     Ok(())

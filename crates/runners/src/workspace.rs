@@ -11,6 +11,7 @@
 
 mod changes;
 mod choice;
+mod custody;
 mod error;
 mod folders;
 mod git;
@@ -35,6 +36,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub use choice::{Choice, Wanted, Way};
+pub use custody::{Because, KeptWork, Limits, Provenance, Spare, Standing, Surplus};
 pub use error::Error;
 use mechanism::Mechanism;
 use plain::Plain;
@@ -115,6 +117,20 @@ impl Spaces {
         Ok(Self { mechanism, beginnings: Mutex::default() })
     }
 
+    /// How workspaces would be made, found out without leaving anything behind.
+    ///
+    /// Where the state folder is not there yet, the nearest one above it is tried.
+    pub fn survey(project: &Path, state: &Path, wanted: Wanted) -> Result<Choice, Error> {
+        match wanted {
+            Wanted::Copy => Ok(Choice::copies()),
+            Wanted::Auto | Wanted::Overlay | Wanted::Pool | Wanted::Worktree => {
+                let there = state.ancestors().find(|folder| folder.is_dir());
+                let choice = Repository::survey(project, there.unwrap_or(state), wanted)?;
+                Ok(choice.unwrap_or_else(Choice::plain))
+            }
+        }
+    }
+
     /// Whether the project is in a git repository.
     #[must_use]
     pub fn is_git(&self) -> bool {
@@ -174,7 +190,13 @@ impl Spaces {
     ///
     /// Commits, uncommitted and untracked files are kept; ignored ones are not.
     pub fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
-        self.mechanism.keep(place, note)
+        // Written first: a crash in between leaves a note of nothing, and no work without one.
+        self.note_provenance(place, note)?;
+        let kept = self.mechanism.keep(place, note)?;
+        if kept.is_none() {
+            self.forget_provenance(&place.attempt)?;
+        }
+        Ok(kept)
     }
 
     /// The same for an attempt that has ended: what was kept since is all there is.

@@ -26,6 +26,34 @@ pub(crate) struct Args {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// How it is brought; forward where that can be, else by a merge.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Manner {
+    /// Only if your branch has not moved since the work began.
+    #[arg(long)]
+    ff: bool,
+    /// Always by a merge commit.
+    #[arg(long)]
+    merge: bool,
+    /// As one commit with all of it.
+    #[arg(long)]
+    squash: bool,
+}
+
+impl Manner {
+    fn how(&self) -> How {
+        match self {
+            Self { ff: true, .. } => How::FastForward,
+            Self { merge: true, .. } => How::Merge,
+            Self { squash: true, .. } => How::Squash,
+            Self { .. } => How::Auto,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
@@ -37,6 +65,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let found = block_on(look::find(&reach, &args.id))?;
     let id = found.state.delegations[found.no].id.clone();
     let spaces = spaces(&reach)?;
+    let how = args.manner.how();
+    if how != How::Auto && !spaces.is_git() {
+        return Err(CommandError::usage("a folder without git has no branch to merge into")
+            .hint("leave out --ff, --merge and --squash"));
+    }
     if has_nothing(&spaces, &id)? {
         return nothing(&found, output);
     }
@@ -44,7 +77,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         output.note("nothing was changed");
         return Ok(ExitCode::from(1));
     }
-    let applied = spaces.apply(id.as_str(), How::Auto).map_err(|problem| failed(&problem))?;
+    let applied = spaces.apply(id.as_str(), how).map_err(|problem| failed(&problem))?;
     let value = json!({
         "delegationId": id, "applied": true, "files": applied.files, "commit": applied.commit,
     });

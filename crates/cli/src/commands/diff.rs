@@ -44,12 +44,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
 }
 
 /// The workspaces of the project.
-pub(super) fn spaces(reach: &Reach) -> Result<Spaces, CommandError> {
+pub(crate) fn spaces(reach: &Reach) -> Result<Spaces, CommandError> {
     Spaces::open(&reach.paths.project, &reach.paths.state).map_err(|problem| failed(&problem))
 }
 
 /// Why workspaces do not do what they should.
-pub(super) fn failed(problem: &Error) -> CommandError {
+pub(crate) fn failed(problem: &Error) -> CommandError {
     let message = problem.to_string();
     let code = match problem {
         Error::Conflict { .. } | Error::Refused { .. } | Error::Unknown { .. } => Code::Conflict,
@@ -63,6 +63,11 @@ pub(super) fn failed(problem: &Error) -> CommandError {
         | Error::Record { .. }
         | Error::Unavailable { .. } => Code::WorkspaceFailed,
     };
+    if let Error::Refused { hint, .. } = problem {
+        // It says itself what to do next, and that is the place for it.
+        let reason = message.strip_suffix(&format!("; {hint}")).unwrap_or(&message);
+        return CommandError::failed(code, reason).hint(hint);
+    }
     CommandError::failed(code, message).hint("nothing was changed")
 }
 

@@ -1,11 +1,13 @@
 //! `legation doctor`: what works here, what is enforced, and what is broken.
 //!
-//! It only looks. Nothing is started and nothing is changed, and one thing that is
-//! broken does not keep it from telling about the others.
+//! It only looks. Nothing is started and nothing stays changed: an overlay that is tried
+//! out is taken away again. One thing that is broken does not keep it from telling about
+//! the others.
 
 mod machine;
 mod page;
 mod project;
+mod spaces;
 
 use std::process::ExitCode;
 
@@ -15,6 +17,7 @@ use serde::Serialize;
 
 use self::machine::Machine;
 use self::project::{Findings, Journal};
+use self::spaces::Workspaces;
 use crate::error::CommandError;
 use crate::output::Output;
 
@@ -37,6 +40,7 @@ struct Report {
     runners: Vec<Runner>,
     engine: Engine,
     journal: Journal,
+    workspaces: Option<Workspaces>,
     fence: Fence,
     machine: Machine,
 }
@@ -114,6 +118,7 @@ impl Report {
         {
             problems.push(format!("`sandbox.fence` is `require`, so nothing runs here: {why}"));
         }
+        let workspaces = Workspaces::look(&looked.paths, &looked.config, &mut problems);
         let machine = Machine::look();
         if looked.git && machine.git.is_none() {
             problems.push("the project is in a git repository, and there is no git".to_owned());
@@ -131,6 +136,7 @@ impl Report {
             runners: RUNNERS.iter().map(Runner::copied).collect(),
             engine: Engine { pid: looked.engine },
             journal: looked.journal,
+            workspaces,
             fence,
             machine,
         })

@@ -3,6 +3,7 @@
 use expect_test::expect;
 use serde_json::Value;
 
+use crate::engine::repository;
 use crate::session::Session;
 
 /// The report with what differs from machine to machine made equal.
@@ -40,6 +41,8 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
                   crosses it; what is told with `submit` counts at the end
         engine    not running; it is started when it is needed
         journal   nothing was delegated here yet
+
+        workspace made as copy: the project is in no git repository
 
         fence     on, by Landlock … (`sandbox.fence` is `auto`)
           holds  no reading of other workspaces, the journal, tokens and ignored files
@@ -118,4 +121,25 @@ fn a_fence_that_is_switched_off_holds_nothing() {
     assert_eq!(held.filter(|rule| rule["held"] == true).count(), 0);
     let seen = report(&session);
     assert!(seen.contains("off; Landlock … is there (`sandbox.fence` is `off`)"), "{seen}");
+}
+
+#[test]
+fn how_workspaces_are_made_is_told_with_why_not_in_another_way() {
+    let session = repository();
+    let seen = session.run(&["doctor"]);
+    assert!(seen.contains("\nworkspace made as worktree: the repository is small\n"), "{seen}");
+    assert!(seen.contains("\n  not    pool: with less than 500 files a checkout is as fast\n"));
+    session.write(".legation/config.toml", "[workspace]\nmechanism = \"pool\"\n");
+    let value = json(&session);
+    expect![[r#"["pool","workspace.mechanism asks for it",null]"#]].assert_eq(
+        &serde_json::json!([
+            value["workspaces"]["mechanism"],
+            value["workspaces"]["because"],
+            value["workspaces"]["obstacle"]
+        ])
+        .to_string(),
+    );
+    let others = value["workspaces"]["others"].as_array().unwrap().iter();
+    let others: Vec<&str> = others.map(|other| other["mechanism"].as_str().unwrap()).collect();
+    assert_eq!(others, ["overlay", "worktree", "copy"]);
 }

@@ -24,3 +24,4 @@ mod shell;
 mod submit;
 mod terminal;
 mod usage;
+mod workspaces;

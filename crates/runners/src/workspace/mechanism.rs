@@ -5,10 +5,13 @@
 //! smaller seam in `repository/lay.rs`.
 
 use std::fmt::Debug;
+use std::path::Path;
 
 use super::choice::Choice;
 use super::folders::{Custody, Folders};
-use super::{Applied, Error, How, Kept, Merge, New, Note, Origin, Place, Seen, Start};
+use super::{
+    Applied, Error, How, Kept, KeptWork, Merge, New, Note, Origin, Place, Seen, Spare, Start,
+};
 
 pub(super) trait Mechanism: Debug + Send + Sync {
     fn is_git(&self) -> bool;
@@ -30,6 +33,12 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;
     fn is_applied(&self, delegation: &str) -> Result<bool, Error>;
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error>;
+    fn works(&self) -> Result<Vec<KeptWork>, Error>;
+    fn work_files(&self, work: &KeptWork) -> Result<Vec<String>, Error>;
+    fn restore_work(&self, work: &KeptWork, to: &Path) -> Result<(), Error>;
+    fn forget_work(&self, work: &KeptWork) -> Result<(), Error>;
+    fn spares(&self) -> Result<Vec<Spare>, Error>;
+    fn drop_spare(&self, spare: &Spare) -> Result<(), Error>;
     fn revert(&self, delegation: &str) -> Result<Applied, Error>;
 
     // However the files got there, what is on record about them is the same.

@@ -10,6 +10,7 @@ mod copy;
 mod keep;
 mod layer;
 mod merge;
+mod works;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ use super::folders::{Begun, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
-    Applied, Error, From, How, Kept, Merge, New, Note, Options, Origin, Place, Seen, Start, names,
-    ports, record,
+    Applied, Error, From, How, Kept, KeptWork, Merge, New, Note, Options, Origin, Place, Seen,
+    Spare, Start, names, ports, record,
 };
 pub(super) use copy::put;
 use layer::{Stack, layer_folder};
@@ -198,6 +199,30 @@ impl Mechanism for Plain {
 
     fn apply(&self, delegation: &str, _how: How) -> Result<Applied, Error> {
         self.apply_to_folder(delegation)
+    }
+
+    fn works(&self) -> Result<Vec<KeptWork>, Error> {
+        self.kept_works()
+    }
+
+    fn work_files(&self, work: &KeptWork) -> Result<Vec<String>, Error> {
+        self.files_of_work(work)
+    }
+
+    fn restore_work(&self, work: &KeptWork, to: &Path) -> Result<(), Error> {
+        self.write_out(work, to)
+    }
+
+    fn forget_work(&self, work: &KeptWork) -> Result<(), Error> {
+        self.let_go(work)
+    }
+
+    fn spares(&self) -> Result<Vec<Spare>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn drop_spare(&self, _spare: &Spare) -> Result<(), Error> {
+        Ok(())
     }
 
     fn revert(&self, delegation: &str) -> Result<Applied, Error> {

@@ -25,6 +25,7 @@ mod prepare;
 mod revert;
 mod share;
 mod user;
+mod works;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
 use super::{
-    Applied, Error, How, Kept, Merge, New, Note, Options, Origin, Place, Seen, Start, names,
+    Applied, Error, How, Kept, KeptWork, Merge, New, Note, Options, Origin, Place, Seen, Spare,
+    Start, names,
 };
 use history::History;
 use mover::Mover;
@@ -98,6 +100,19 @@ impl Repository {
         };
         repository.adopt()?;
         Ok(Some(repository))
+    }
+
+    /// How workspaces would be made; `None` if the project is in no repository.
+    pub(super) fn survey(
+        project: &Path,
+        state: &Path,
+        wanted: Wanted,
+    ) -> Result<Option<Choice>, Error> {
+        let user = User::find(&Git::default(), project)?;
+        Ok(user.map(|user| {
+            let files = super::index::count(&user.git_dir.join("index"));
+            Chooser::default().choice(wanted, state, files).clone()
+        }))
     }
 
     /// How workspaces are made here.
@@ -273,6 +288,30 @@ impl Mechanism for Repository {
 
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
         self.apply_to_checkout(delegation, how)
+    }
+
+    fn works(&self) -> Result<Vec<KeptWork>, Error> {
+        self.kept_works()
+    }
+
+    fn work_files(&self, work: &KeptWork) -> Result<Vec<String>, Error> {
+        self.files_of_work(work)
+    }
+
+    fn restore_work(&self, work: &KeptWork, to: &Path) -> Result<(), Error> {
+        self.check_out_work(work, to)
+    }
+
+    fn forget_work(&self, work: &KeptWork) -> Result<(), Error> {
+        self.let_go(work)
+    }
+
+    fn spares(&self) -> Result<Vec<Spare>, Error> {
+        self.spare_checkouts()
+    }
+
+    fn drop_spare(&self, spare: &Spare) -> Result<(), Error> {
+        self.drop_checkout(spare)
     }
 
     fn revert(&self, delegation: &str) -> Result<Applied, Error> {

@@ -3,6 +3,7 @@
 mod counts;
 mod crash;
 mod crowd;
+mod custody;
 mod going_back;
 mod hostile;
 mod layers;

@@ -3,6 +3,7 @@
 use legation_core::config;
 
 use super::machine::Offer;
+use super::spaces::Workspaces;
 use super::{Fence, Report};
 use crate::page::{block, count, row, tame};
 
@@ -15,6 +16,7 @@ pub(super) fn text(report: &Report) -> String {
     text.push_str(&about_project(report));
     text.push_str(&about_runs(report));
     text.push('\n');
+    text.push_str(&report.workspaces.as_ref().map(about_workspaces).unwrap_or_default());
     text.push_str(&about_fence(&report.fence));
     text.push('\n');
     text.push_str(&about_machine(report));
@@ -78,6 +80,16 @@ fn about_runs(report: &Report) -> String {
         (Some(false), _) => format!("{}, cannot be used", journal.file),
     };
     text + &entry("journal", &state)
+}
+
+fn about_workspaces(workspaces: &Workspaces) -> String {
+    let Workspaces { mechanism, because, others, .. } = workspaces;
+    let mut text = entry("workspace", &format!("made as {mechanism}: {because}"));
+    // One reason for all is said once.
+    for other in others.iter().filter(|other| other.why != *because) {
+        text.push_str(&row("  not    ", &tame(&format!("{}: {}", other.mechanism, other.why))));
+    }
+    text + "\n"
 }
 
 fn about_fence(fence: &Fence) -> String {

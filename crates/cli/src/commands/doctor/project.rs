@@ -4,7 +4,7 @@ use std::fs;
 
 use legation_core::agent::{Roster, Severity};
 use legation_core::config::Config;
-use legation_engine::client::engine_pid;
+use legation_engine::client::{Paths, engine_pid};
 use legation_runners::agents::load;
 use serde::Serialize;
 
@@ -17,6 +17,7 @@ use crate::reach::{Reach, block_on, unreadable};
 pub(super) struct Looked {
     pub(super) directory: String,
     pub(super) git: bool,
+    pub(super) paths: Paths,
     /// The configuration in force; the defaults where it cannot be read.
     pub(super) config: Config,
     pub(super) warnings: Vec<String>,
@@ -67,6 +68,7 @@ pub(super) fn look() -> Result<Looked, CommandError> {
     Ok(Looked {
         directory: reach.project.dir.display().to_string(),
         git: folders.any(|folder| folder.join(".git").exists()),
+        paths: reach.paths.clone(),
         config,
         warnings,
         agents,

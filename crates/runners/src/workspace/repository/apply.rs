@@ -82,6 +82,15 @@ impl Repository {
         let base = self.folders.begun(delegation)?.base;
         // A result that was taken back is its base, and that the user has anyway.
         let tip = self.tip(delegation)?.filter(|tip| *tip != base);
+        let brought = self.folders.brought(delegation)?;
+        let brought = brought.filter(|brought| tip.as_ref() == Some(&brought.tip));
+        match (&brought, self.user_head()?) {
+            // However it was applied, and whatever history says: this is what came of it.
+            (Some(brought), _) if brought.taken_back => return Ok(false),
+            (Some(brought), _) if brought.files_only => return Ok(true),
+            (Some(brought), Some(head)) => return self.is_ancestor(&brought.after, &head),
+            (Some(_) | None, _) => {}
+        }
         match (tip, self.user_head()?) {
             (Some(tip), Some(head)) => self.is_ancestor(&tip, &head),
             (Some(_) | None, _) => Ok(false),
@@ -98,7 +107,7 @@ impl Repository {
             entries.partition(|(state, _)| !state.starts_with(' '));
         if !staged.is_empty() {
             let files = staged.into_iter().map(|(_, path)| path.to_owned()).collect();
-            let hint = "commit them, or put them aside with git stash, then apply again";
+            let hint = "commit them, or put them aside with git stash, then try again";
             return Err(refused("there are changes in the index", files, hint));
         }
         Ok(rest.into_iter().map(|(_, path)| path.to_owned()).collect())
@@ -125,7 +134,7 @@ impl Repository {
         match how {
             How::Auto | How::FastForward if forward => return Ok(Way::Forward { to }),
             How::FastForward => {
-                let hint = "apply with a merge instead";
+                let hint = "apply it with --merge or --squash";
                 return Err(refused(
                     "your branch has moved since the work began",
                     Vec::new(),
@@ -230,7 +239,7 @@ pub(super) fn check(
         .map(|(_, path)| path.clone())
         .collect();
     if !dirty.is_empty() {
-        let hint = "commit them, or put them aside with git stash, then apply again";
+        let hint = "commit them, or put them aside with git stash, then try again";
         return Err(refused("your uncommitted changes would be overwritten", dirty, hint));
     }
     let new = files.iter().filter(|(state, _)| state == "A").map(|(_, path)| path);
@@ -239,7 +248,7 @@ pub(super) fn check(
     if there.is_empty() {
         return Ok(());
     }
-    let hint = "move them away, then apply again";
+    let hint = "move them away, then try again";
     Err(refused("untracked files of yours would be overwritten", there, hint))
 }
 

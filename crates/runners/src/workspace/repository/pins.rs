@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use legation_core::digest;
 
 use super::super::changes::settle;
+use super::super::custody::weight;
 use super::super::folders::{Laid, Moment};
 use super::super::git::{Call, Trust};
 use super::super::index::{self, Index};
 use super::super::overlay::{Overlay, take_away};
 use super::super::turn::{self, Turn};
-use super::super::{Error, record};
+use super::super::{Error, Spare, record};
 use super::{MAX_ROUNDS, Repository};
 
 /// Pins that are kept although nothing lies over them.
@@ -213,9 +214,35 @@ impl Repository {
         Ok(pins)
     }
 
+    /// Pins that nothing lies over, not even another pin, as something that could go.
+    pub(super) fn idle_pins(&self) -> Result<Vec<Spare>, Error> {
+        let pins = self.all_pins()?;
+        let below: HashSet<&String> = pins.iter().flat_map(|(_, pin)| &pin.over).collect();
+        let idle = self.unneeded(HashSet::new(), 0)?.into_iter();
+        Ok(idle
+            .filter(|(_, pin)| !below.contains(&pin.name))
+            .map(|(since, pin)| {
+                let path = self.pins().join(&pin.name);
+                Spare { bytes: weight(&path), since, path }
+            })
+            .collect())
+    }
+
     /// Drops pins that nothing lies over, except for a few and the one that is named.
     fn drop_idle(&self, keep: &str) -> Result<(), Error> {
-        let mut needed = HashSet::from([keep.to_owned()]);
+        for (_, pin) in self.unneeded(HashSet::from([keep.to_owned()]), MAX_IDLE)? {
+            self.folders.discard(&self.pins().join(&pin.name))?;
+        }
+        Ok(())
+    }
+
+    /// Pins that neither a workspace nor a pin that is needed lies over, the last used
+    /// ones set aside.
+    fn unneeded(
+        &self,
+        mut needed: HashSet<String>,
+        set_aside: usize,
+    ) -> Result<Vec<(SystemTime, Pin)>, Error> {
         for attempt in self.folders.list()? {
             let made = self.folders.made(&attempt)?;
             if let Some(Laid::Overlay { lower }) = made.map(|made| made.laid) {
@@ -224,17 +251,14 @@ impl Repository {
             }
         }
         let pins = self.all_pins()?;
-        needed.extend(pins.iter().take(MAX_IDLE).map(|(_, pin)| pin.name.clone()));
+        needed.extend(pins.iter().take(set_aside).map(|(_, pin)| pin.name.clone()));
         let held: Vec<String> = pins
             .iter()
             .filter(|(_, pin)| needed.contains(&pin.name))
             .flat_map(|(_, pin)| pin.over.clone())
             .collect();
         needed.extend(held);
-        for (_, pin) in pins.iter().filter(|(_, pin)| !needed.contains(&pin.name)) {
-            self.folders.discard(&self.pins().join(&pin.name))?;
-        }
-        Ok(())
+        Ok(pins.into_iter().filter(|(_, pin)| !needed.contains(&pin.name)).collect())
     }
 
     /// Clears what a crash left of pins in the making.

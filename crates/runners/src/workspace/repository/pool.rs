@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use legation_core::digest;
 
 use super::super::changes::settle;
+use super::super::custody::{weight, written};
 use super::super::folders::{Laid, Made, Moment};
 use super::super::git::{Call, Trust};
 use super::super::index::Index;
 use super::super::scrub::scrub;
-use super::super::{Error, record};
+use super::super::{Error, Spare, record};
 use super::Repository;
 use super::lay::Site;
 
@@ -46,6 +47,15 @@ impl Repository {
     fn pooled(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.pool()).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_none()).collect()
+    }
+
+    /// Checkouts of the pool, as something that could go.
+    pub(super) fn pooled_spares(&self) -> Vec<Spare> {
+        let spare = |path: PathBuf| {
+            let since = written(&path.join("pooled.json"));
+            Spare { bytes: weight(&path), since, path }
+        };
+        self.pooled().into_iter().map(spare).collect()
     }
 
     /// Puts the files of a workspace into the pool, if they came from there or may go there.

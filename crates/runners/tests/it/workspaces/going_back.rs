@@ -161,7 +161,7 @@ fn apply_merges_when_the_users_branch_has_moved() {
         project.write("mine.txt", "mine\n");
         project.commit("mine");
         let refused = spaces.apply("del-1", How::FastForward).unwrap_err().to_string();
-        expect!["your branch has moved since the work began; apply with a merge instead"]
+        expect!["your branch has moved since the work began; apply it with --merge or --squash"]
             .assert_eq(&refused);
         let applied = spaces.apply("del-1", How::Auto).unwrap();
         assert_eq!(applied.files, ["README.md", "new.txt"]);
@@ -192,15 +192,15 @@ fn apply_refuses_what_it_could_damage_and_then_changes_nothing() {
                     project.write("src/a.txt", "mine\n");
                     project.git("add -A");
                 },
-                "there are changes in the index: src/a.txt; commit them, or put them aside with git stash, then apply again",
+                "there are changes in the index: src/a.txt; commit them, or put them aside with git stash, then try again",
             ),
             (
                 |project| project.write("README.md", "mine\n"),
-                "your uncommitted changes would be overwritten: README.md; commit them, or put them aside with git stash, then apply again",
+                "your uncommitted changes would be overwritten: README.md; commit them, or put them aside with git stash, then try again",
             ),
             (
                 |project| project.write("new.txt", "mine\n"),
-                "untracked files of yours would be overwritten: new.txt; move them away, then apply again",
+                "untracked files of yours would be overwritten: new.txt; move them away, then try again",
             ),
             (
                 |project| {

@@ -1,0 +1,56 @@
+//! How workspaces are made here, and why not in another way.
+
+use legation_core::config::{Config, Mechanism};
+use legation_engine::client::Paths;
+use legation_runners::workspace::{Spaces, Wanted, Way};
+use serde::Serialize;
+
+/// How workspaces are made.
+#[derive(Serialize)]
+pub(super) struct Workspaces {
+    pub(super) mechanism: &'static str,
+    pub(super) because: String,
+    pub(super) others: Vec<Other>,
+    /// Why the way that was asked for cannot be had.
+    pub(super) obstacle: Option<String>,
+}
+
+/// A way that is not taken.
+#[derive(Serialize)]
+pub(super) struct Other {
+    pub(super) mechanism: &'static str,
+    pub(super) why: String,
+}
+
+impl Workspaces {
+    /// Finds out; what keeps workspaces from being made is a problem.
+    pub(super) fn look(paths: &Paths, config: &Config, problems: &mut Vec<String>) -> Option<Self> {
+        let wanted = match config.workspace.mechanism {
+            Mechanism::Auto => Wanted::Auto,
+            Mechanism::Overlay => Wanted::Overlay,
+            Mechanism::Pool => Wanted::Pool,
+            Mechanism::Worktree => Wanted::Worktree,
+            Mechanism::Copy => Wanted::Copy,
+        };
+        let choice = match Spaces::survey(&paths.project, &paths.state, wanted) {
+            Ok(choice) => choice,
+            Err(problem) => {
+                problems.push(format!("no workspace can be made: {problem}"));
+                return None;
+            }
+        };
+        let mechanism = choice.way.name();
+        if let Some(why) = &choice.obstacle {
+            problems.push(format!(
+                "`workspace.mechanism` is `{mechanism}`, so no workspace can be made: {why}"
+            ));
+        }
+        let other = |(way, why): (Way, String)| Other { mechanism: way.name(), why };
+        Some(Self {
+            mechanism,
+            because: choice.because,
+            others: choice.others.into_iter().map(other).collect(),
+            obstacle: choice.obstacle,
+        })
+    }
+}

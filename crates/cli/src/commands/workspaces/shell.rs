@@ -1,0 +1,86 @@
+//! `legation workspaces shell`.
+//!
+//! The shell is the user's own and has no fence around it. What an attempt put into its
+//! repository could still be run by the user's git, so hooks and the like are off there.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use legation_core::Code;
+use legation_runners::workspace::Place;
+use serde_json::json;
+
+use super::stock::{Entry, Stock};
+use crate::error::CommandError;
+use crate::output::Output;
+use crate::page::tame;
+
+/// Settings by which a repository names programs that git would run unasked.
+const OFF: &[(&str, &str)] = &[
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.pager", "cat"),
+    ("core.editor", "vi"),
+    ("diff.external", ""),
+];
+const DEFAULT_SHELL: &str = "/bin/sh";
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The attempt, or the beginning of its id; or its delegation, if it has but one.
+    id: String,
+    /// Runs this and ends.
+    #[arg(short, value_name = "COMMAND")]
+    command: Option<String>,
+}
+
+pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let stock = Stock::take()?;
+    let entry = stock.find(&args.id)?;
+    let Some(standing) = &entry.standing else { return Err(gone(entry)) };
+    let place = &standing.place;
+    if output.wants_json() {
+        // A shell answers in its own words; programs are told where to start one.
+        let env: serde_json::Map<_, _> =
+            place.env.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+        // Without the slash that an empty way below the top leaves at its end.
+        let path: PathBuf = place.cwd.components().collect();
+        let value = json!({"attempt": entry.attempt, "path": path, "env": env});
+        output.answer(&value, String::new);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.command.is_none() {
+        let whose = if entry.in_use { "which still works here" } else { "which has ended" };
+        output.note(&format!("workspace of {}, {whose}; exit ends the shell", entry.attempt));
+    }
+    start(place, args.command.as_deref())
+}
+
+fn start(place: &Place, line: Option<&str>) -> Result<ExitCode, CommandError> {
+    let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
+    let shell = shell.unwrap_or_else(|| DEFAULT_SHELL.into());
+    let mut command = Command::new(&shell);
+    command.current_dir(&place.cwd).envs(place.env.iter().cloned());
+    command.env("GIT_CONFIG_COUNT", OFF.len().to_string());
+    for (at, (key, value)) in OFF.iter().enumerate() {
+        command.env(format!("GIT_CONFIG_KEY_{at}"), key);
+        command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
+    }
+    if let Some(line) = line {
+        command.arg("-c").arg(line);
+    }
+    let status = command.status().map_err(|problem| {
+        let (shell, cwd) = (shell.to_string_lossy(), place.cwd.display());
+        let message = format!("cannot start {} in {cwd}: {problem}", tame(&shell));
+        CommandError::failed(Code::ToolUnavailable, message)
+            .hint("set SHELL to a shell that is there; the attempt may have removed its folder")
+    })?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or_else(|| ExitCode::from(1), ExitCode::from))
+}
+
+fn gone(entry: &Entry) -> CommandError {
+    let id = &entry.attempt;
+    CommandError::failed(Code::Conflict, format!("the workspace of {id} is gone; its work is kept"))
+        .hint(format!("`legation workspaces restore {id} DIR` puts it into a folder of its own"))
+}

@@ -1,0 +1,101 @@
+//! Work that is kept in the user's repository: listed, shown, checked out again, forgotten.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::super::git::{Call, Trust};
+use super::super::{Error, KeptWork, Spare, names, turn};
+use super::Repository;
+use super::apply::names as sorted_names;
+
+/// Where everything that is kept has its name.
+const KEPT: &str = "refs/legation/";
+
+impl Repository {
+    /// Every work that is kept.
+    pub(super) fn kept_works(&self) -> Result<Vec<KeptWork>, Error> {
+        let format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)";
+        let said = self.on_names("for-each-ref").args([format, KEPT]).run()?;
+        let text = String::from_utf8_lossy(&said).into_owned();
+        let merged = self.in_branch()?;
+        let works = text.lines().filter_map(|line| {
+            let mut parts = line.split('\0');
+            let (reference, commit, at) = (parts.next()?, parts.next()?, parts.next()?);
+            let (tree, attempt) = reference.strip_prefix(KEPT)?.split_once('/')?;
+            // Bases and what was rolled back have longer names.
+            names::checked("attempt", attempt).ok()?;
+            let since = Duration::from_secs(at.parse().unwrap_or_default());
+            Some(KeptWork {
+                tree: tree.to_owned(),
+                attempt: attempt.to_owned(),
+                reference: reference.to_owned(),
+                commit: commit.to_owned(),
+                provenance: None,
+                since: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or_else(SystemTime::now),
+                bytes: None,
+                in_branch: merged.contains(reference),
+                exempt: false,
+            })
+        });
+        Ok(works.collect())
+    }
+
+    /// The names of kept work that the history of the user's branch has.
+    fn in_branch(&self) -> Result<HashSet<String>, Error> {
+        let Some(head) = self.user_head()? else { return Ok(HashSet::new()) };
+        let call = self.on_names("for-each-ref").arg(format!("--merged={head}"));
+        let said = call.args(["--format=%(refname)", KEPT]).run()?;
+        Ok(String::from_utf8_lossy(&said).lines().map(str::to_owned).collect())
+    }
+
+    /// The files that kept work changed.
+    pub(super) fn files_of_work(&self, work: &KeptWork) -> Result<Vec<String>, Error> {
+        let base = match &work.provenance {
+            Some(provenance) => provenance.base.clone(),
+            // Without a record the last commit is all that can be told apart.
+            None => format!("{}^", work.commit),
+        };
+        Ok(sorted_names(self.touched(Some(&base), &work.commit)?))
+    }
+
+    /// Checks kept work out into a worktree of the user's repository.
+    pub(super) fn check_out_work(&self, work: &KeptWork, to: &Path) -> Result<(), Error> {
+        self.patiently(|| {
+            let call = self.git.call("worktree", Trust::User);
+            let call = call.env("GIT_DIR", &self.user.common_dir).args(["add", "--detach"]);
+            call.arg("--").arg(to).arg(&work.commit).run().map(drop)
+        })
+    }
+
+    /// Lets go of kept work: git throws it away once nothing else holds it.
+    pub(super) fn let_go(&self, work: &KeptWork) -> Result<(), Error> {
+        let foreign = format!("{KEPT}{}/foreign/{}", work.tree, work.attempt);
+        let mut orders = format!("delete {} {}\n", work.reference, work.commit);
+        if self.resolve(&foreign)?.is_some() {
+            orders.push_str(&format!("delete {foreign}\n"));
+        }
+        self.move_names(&orders)
+    }
+
+    /// Checkouts that nobody works in.
+    pub(super) fn spare_checkouts(&self) -> Result<Vec<Spare>, Error> {
+        let mut spares = self.pooled_spares();
+        spares.extend(self.idle_pins()?);
+        Ok(spares)
+    }
+
+    /// Throws away a checkout, unless somebody has begun to use it.
+    pub(super) fn drop_checkout(&self, spare: &Spare) -> Result<(), Error> {
+        // Making a workspace takes a moment; whoever clears up can come again.
+        let Some(_alone) = turn::alone_now(&self.folders.state)? else { return Ok(()) };
+        let still = self.spare_checkouts()?.into_iter().any(|one| one.path == spare.path);
+        if still { self.folders.discard(&spare.path) } else { Ok(()) }
+    }
+
+    /// A command on the names of the user's repository.
+    fn on_names(&self, name: &str) -> Call<'_> {
+        let call = self.git.call(name, Trust::Repository);
+        call.env("GIT_DIR", &self.user.common_dir).within(&self.user.common_dir)
+    }
+}

@@ -1,0 +1,187 @@
+//! What stands, what is kept, and what goes by age and quota.
+
+use std::time::Duration;
+
+use legation_runners::workspace::{Because, Error, How, Limits, Spaces, Surplus};
+
+use super::project::{Project, create, in_every_way, keep, merge, note, read, write};
+
+/// Nothing is too old and nothing too much.
+const AMPLE: Limits =
+    Limits { max_age: Duration::from_secs(3600), quota_bytes: u64::MAX, unapplied: false };
+/// Everything is too old.
+const OLD: Limits = Limits { max_age: Duration::ZERO, ..AMPLE };
+
+/// What would go, a line each.
+fn goes(spaces: &Spaces, limits: Limits, in_use: &str) -> String {
+    let surplus = spaces.surplus(limits, |tree| tree == in_use).unwrap();
+    let line = |(what, because): &(Surplus, Because)| match what {
+        Surplus::Workspace(standing) => {
+            format!("workspace {} {because:?}\n", standing.place.attempt)
+        }
+        Surplus::Kept(work) => format!("kept {} {because:?}\n", work.attempt),
+        Surplus::Spare(_) => format!("spare {because:?}\n"),
+    };
+    surplus.iter().map(line).collect()
+}
+
+fn clear(spaces: &Spaces, limits: Limits) {
+    for (what, _) in spaces.surplus(limits, |_| false).unwrap() {
+        spaces.clear_away(&what).unwrap();
+    }
+}
+
+#[test]
+fn what_stands_and_what_is_kept_is_told_with_where_it_came_from() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "new.txt", "new\n");
+        let standing = spaces.standing().unwrap();
+        assert_eq!((standing.len(), standing[0].is_kept), (1, false));
+        assert!(standing[0].bytes > 0 && spaces.works().unwrap().is_empty());
+        let kept = keep(&spaces, &place);
+        assert!(spaces.standing().unwrap()[0].is_kept);
+        spaces.remove(&place).unwrap();
+        assert!(spaces.standing().unwrap().is_empty());
+        let works = spaces.works().unwrap();
+        assert_eq!((works.len(), &works[0].commit), (1, &kept.commit));
+        assert_eq!(works[0].reference, "refs/legation/del-1/exec-1");
+        let known = works[0].provenance.clone().unwrap();
+        let told = (known.agent.as_str(), known.delegation.as_str(), known.subtask.as_str());
+        assert_eq!(told, ("fixer", "del-1", "Fix: the parser"));
+        assert_eq!(spaces.work_files(&works[0]).unwrap(), ["new.txt"]);
+    });
+}
+
+#[test]
+fn the_time_that_an_attempt_gives_its_commits_does_not_make_its_work_old() {
+    let project = Project::new();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "new.txt", "new\n");
+    let git = "add -A && GIT_COMMITTER_DATE=2001-01-01T00:00:00Z git -c user.name=x \
+               -c user.email=x@y commit -qm old";
+    let made = std::process::Command::new("sh")
+        .args(["-c", &format!("git {git}")])
+        .current_dir(&place.root)
+        .status();
+    assert!(made.unwrap().success());
+    keep(&spaces, &place);
+    spaces.remove(&place).unwrap();
+    let all = Limits { unapplied: true, ..AMPLE };
+    assert_eq!(goes(&spaces, all, ""), "");
+}
+
+#[test]
+fn nothing_goes_that_is_in_use_young_or_wanted() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "new.txt", "new\n");
+        assert_eq!(goes(&spaces, AMPLE, ""), "");
+        assert!(!goes(&spaces, OLD, "del-1").contains("workspace"));
+        assert!(goes(&spaces, OLD, "").contains("workspace exec-1 Age"));
+        let none = Limits { quota_bytes: 0, ..AMPLE };
+        assert!(goes(&spaces, none, "").contains("workspace exec-1 Quota"));
+        spaces.exempt("exec-1", true).unwrap();
+        assert!(!goes(&spaces, OLD, "").contains("workspace"));
+        spaces.exempt("exec-1", false).unwrap();
+        assert!(goes(&spaces, OLD, "").contains("workspace exec-1 Age"));
+    });
+}
+
+#[test]
+fn work_is_kept_before_its_workspace_goes_and_stays_until_a_branch_has_it() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "precious.txt", "precious\n");
+        clear(&spaces, OLD);
+        assert!(!place.root.exists());
+        assert_eq!(project.git("show refs/legation/del-1/exec-1:precious.txt"), "precious");
+        // It is in no branch, so however old it is, only the user's word lets it go.
+        clear(&spaces, OLD);
+        let works = spaces.works().unwrap();
+        assert_eq!(works.len(), 1);
+        let all = Limits { unapplied: true, ..OLD };
+        assert_eq!(goes(&spaces, all, ""), "kept exec-1 Age\n");
+        assert_eq!(goes(&spaces, all, "del-1"), "", "its tree may still need it");
+        clear(&spaces, all);
+        assert!(spaces.works().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn work_that_the_users_branch_has_goes_with_its_age() {
+    let project = Project::new();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "new.txt", "new\n");
+    let kept = keep(&spaces, &place);
+    merge(&spaces, &kept);
+    spaces.remove(&place).unwrap();
+    assert_eq!(goes(&spaces, OLD, ""), "");
+    spaces.apply("del-1", How::Auto).unwrap();
+    assert_eq!(goes(&spaces, OLD, ""), "kept exec-1 Age\n");
+    clear(&spaces, OLD);
+    assert_eq!(project.git("for-each-ref refs/legation/del-1/exec-1"), "");
+    assert_eq!(project.read("new.txt"), "new\n");
+}
+
+#[test]
+fn checkouts_that_wait_for_their_next_use_go_first_and_nothing_that_is_used() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let first = create(&spaces, "exec-1");
+        spaces.keep(&first, &note()).unwrap();
+        spaces.remove(&first).unwrap();
+        let second = create(&spaces, "exec-2");
+        clear(&spaces, Limits { quota_bytes: 0, ..AMPLE });
+        assert!(!second.root.exists(), "nobody used it");
+        let third = create(&spaces, "exec-3");
+        for (what, _) in spaces.surplus(OLD, |_| true).unwrap() {
+            spaces.clear_away(&what).unwrap();
+        }
+        assert_eq!(read(&third.root, "README.md"), "hello\n");
+        write(&third.root, "README.md", "changed\n");
+        keep(&spaces, &third);
+        spaces.remove(&third).unwrap();
+    });
+}
+
+#[test]
+fn kept_work_is_restored_beside_everything_and_over_nothing() {
+    for project in [Project::new(), Project::plain()] {
+        project.write("README.md", "hello\n");
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "deep/new.txt", "new\n");
+        keep(&spaces, &place);
+        spaces.remove(&place).unwrap();
+        let work = spaces.works().unwrap().remove(0);
+        let to = project.outside("my restored work");
+        spaces.restore(&work, &to).unwrap();
+        assert_eq!(read(&to, "deep/new.txt") + &read(&to, "README.md"), "new\nhello\n");
+        write(&to, "mine.txt", "mine\n");
+        let again = spaces.restore(&work, &to).unwrap_err();
+        assert!(matches!(&again, Error::Refused { .. }), "{again}");
+        assert_eq!(read(&to, "mine.txt"), "mine\n");
+        assert!(!project.dir().join("deep").exists());
+    }
+}
+
+#[test]
+fn a_survey_leaves_nothing_behind_and_says_the_same_as_the_real_thing() {
+    let project = Project::new();
+    let choice = Spaces::survey(&project.dir(), &project.state(), Default::default()).unwrap();
+    assert!(!project.state().exists());
+    assert_eq!(choice.way, project.open().mechanism().way);
+    let plain = Project::plain();
+    let choice = Spaces::survey(&plain.dir(), &plain.state(), Default::default()).unwrap();
+    assert_eq!(choice.way.name(), "copy");
+}
