@@ -8,7 +8,9 @@ use std::fmt::Debug;
 
 use super::choice::Choice;
 use super::folders::Custody;
-use super::{Applied, Error, How, Kept, Merge, New, Note, Origin, Place, Seen, Start};
+use super::{
+    Applied, Candidate, Error, How, Kept, Merge, New, Note, Origin, Outlook, Place, Seen, Start,
+};
 
 pub(super) trait Mechanism: Debug + Send + Sync {
     fn is_git(&self) -> bool;
@@ -28,6 +30,10 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn remove(&self, place: &Place) -> Result<(), Error>;
     fn clear(&self, attempt: &str) -> Result<(), Error>;
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error>;
+    fn foresee(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error>;
+    fn advance(&self, delegation: &str, kept: &Kept, to: &Candidate) -> Result<bool, Error>;
+    fn is_untried(&self, kept: &Kept, merged: &Candidate) -> Result<bool, Error>;
+    fn forgo(&self, attempt: &str) -> Result<(), Error>;
     fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error>;
     fn rollback(&self, delegation: &str) -> Result<Option<String>, Error>;
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;
