@@ -318,7 +318,12 @@ fn ended(state: &State, no: AttemptNo) -> Option<What> {
 fn merged(subtask: SubtaskId, outcome: &MergeOutcome) -> What {
     let detail = match outcome {
         MergeOutcome::Clean { .. } => String::new(),
-        MergeOutcome::Conflict { files } => format!("conflict in {}", files.join(", ")),
+        MergeOutcome::Conflict { files, .. } => format!("conflict in {}", files.join(", ")),
+        MergeOutcome::Unverified { verify } => {
+            let failed = verify.iter().filter(|check| check.exit_code != Some(0));
+            let failed: Vec<String> = failed.map(|check| format!("`{}`", check.command)).collect();
+            format!("the merged files do not pass {}", failed.join(", "))
+        }
         MergeOutcome::Failed { message, .. } => message.clone(),
     };
     What::Merged { subtask, clean: matches!(outcome, MergeOutcome::Clean { .. }), detail }

@@ -11,6 +11,7 @@ mod entries;
 mod fence;
 mod handed_in;
 mod live;
+mod queue;
 mod set_up;
 mod verify;
 mod works;

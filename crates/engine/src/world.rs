@@ -158,6 +158,10 @@ pub struct Work {
     pub session: SessionId,
     /// Who ran.
     pub agent: AgentId,
+    /// The agents above it, and itself.
+    pub path: Vec<AgentId>,
+    /// Who asked, if it is an agent.
+    pub parent: Option<AgentId>,
     /// Its workspace.
     pub workspace: Option<String>,
     /// The commit it started from.

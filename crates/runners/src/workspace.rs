@@ -15,6 +15,7 @@ mod custody;
 mod error;
 mod folders;
 mod git;
+mod hunks;
 mod index;
 mod mechanism;
 mod names;
@@ -42,7 +43,8 @@ use mechanism::Mechanism;
 use plain::Plain;
 use repository::Repository;
 pub use types::{
-    Applied, From, How, Kept, MAX_FILES_SEEN, Merge, New, Note, Origin, Place, Seen, Start,
+    Applied, Candidate, From, How, Kept, MAX_FILES_SEEN, Merge, New, Note, Origin, Outlook, Place,
+    Seen, Start,
 };
 
 /// What a plain folder may weigh before it is copied without being asked for.
@@ -50,6 +52,12 @@ pub const DEFAULT_COPY_LIMIT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// The file that tells that copies were asked for in spite of a repository.
 const COPIES: &str = "copies";
+
+/// What stands in the name of a workspace in which a merge is tried out, between the
+/// attempt and where the result stood.
+const REHEARSAL: &str = "-on-";
+/// As much of where it stood.
+const SHORT: usize = 12;
 
 /// How long other people's lock files are waited for.
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(5);
@@ -242,6 +250,47 @@ impl Spaces {
     /// Merges kept work into the delegation's result. Callers are served one by one.
     pub fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {
         self.mechanism.merge(delegation, kept)
+    }
+
+    /// How a merge of kept work into the delegation's result would go; nothing moves.
+    pub fn foresee(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error> {
+        self.mechanism.foresee(delegation, kept)
+    }
+
+    /// Moves the delegation's result on to what was foreseen; `false` if somebody else has
+    /// moved it since, and it has to be foreseen anew.
+    pub fn advance(&self, delegation: &str, kept: &Kept, to: &Candidate) -> Result<bool, Error> {
+        self.mechanism.advance(delegation, kept, to)
+    }
+
+    /// Whether the files of what was foreseen are none that the attempt itself had before it:
+    /// somebody else's work and its own are together for the first time.
+    pub fn is_untried(&self, kept: &Kept, merged: &Candidate) -> Result<bool, Error> {
+        self.mechanism.is_untried(kept, merged)
+    }
+
+    /// Makes a workspace of what the result would become, to try it out. It is nobody's
+    /// work: whatever is written there is thrown away with it.
+    ///
+    /// One that was made of the same two sides before a crash is the answer.
+    pub fn rehearse(&self, place: &Place, with: &Candidate) -> Result<Place, Error> {
+        let from: String = with.from.iter().flat_map(|from| from.chars()).take(SHORT).collect();
+        self.create(&New {
+            tree: place.tree.clone(),
+            delegation: place.delegation.clone(),
+            subtask: place.subtask.clone(),
+            attempt: format!("{}{REHEARSAL}{from}", place.attempt),
+            with: vec![with.commit.clone()],
+        })
+    }
+
+    /// Throws the workspace of a rehearsal away; refuses any other.
+    pub fn end_rehearsal(&self, rehearsal: &Place) -> Result<(), Error> {
+        if !rehearsal.attempt.contains(REHEARSAL) {
+            return Err(Error::NotKept { attempt: rehearsal.attempt.clone() });
+        }
+        self.mechanism.forgo(&rehearsal.attempt)?;
+        self.mechanism.remove(rehearsal)
     }
 
     /// Merges a nested delegation's result into the workspace of its parent.

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::page::tame;
 
 /// Shows everything at once, in a scratch repository of its own.
 ///
 /// Three agents side by side, one that delegates in turn, one that is refused for being too
-/// deep, one that runs out of time.
+/// deep, two that edit the same line, one that runs out of time.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Leave the scratch project where it is, to look around in it.
@@ -78,6 +79,7 @@ impl Stage {
             let said = format!("\nRefused below: {}: {}", word("code"), word("message"));
             self.say(output, &said);
         }
+        let writers = self.conflict(output)?;
         self.say(
             output,
             "\nOne agent that would never end. It gets two seconds; what it wrote stays.\n",
@@ -95,7 +97,39 @@ impl Stage {
         );
         self.show(output, &["cost", &first])?;
         self.say(output, "");
-        Ok(vec![first, second])
+        Ok(vec![first, writers, second])
+    }
+
+    /// Two agents edit the same line; the one that comes second is asked again.
+    fn conflict(&self, output: &mut Output) -> Result<String, CommandError> {
+        self.say(output, "\nTwo agents edit the same line, each in a workspace of its own.\n");
+        let plan = ["--plan", ".legation/two-writers.json", "Improve the title"];
+        let (id, answer) = self.delegate(&plan)?;
+        self.show(output, &["tree", &id])?;
+        let subtasks = answer.get("subtasks").and_then(Value::as_array).into_iter().flatten();
+        let word = |value: &Value, at: &str| {
+            value.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let Some(blocked) = subtasks.into_iter().find(|one| word(one, "/status") == "blocked")
+        else {
+            return Ok(id);
+        };
+        let name = word(blocked, "/id");
+        // What an agent wrote is shown as text and as nothing else.
+        let hunk = word(blocked, "/error/details/hunks/0/text");
+        let hunk = hunk.lines().map(tame).collect::<Vec<_>>().join("\n");
+        self.say(output, &format!("\nThe second to come is blocked; its work is kept.\n\n{hunk}"));
+        self.say(
+            output,
+            "\nAsked again, it starts from what was merged, and knows of the conflict.\n",
+        );
+        let note = ["--note", "Keep what the other one wrote.", "--wait"];
+        let retried = self.legation(&["--json", "retry", &id, &name]).args(note).output();
+        retried.map_err(|problem| broken(&problem.to_string()))?;
+        self.show(output, &["tree", &id])?;
+        self.say(output, "");
+        self.show(output, &["diff", &id])?;
+        Ok(id)
     }
 
     fn say(&self, output: &mut Output, text: &str) {

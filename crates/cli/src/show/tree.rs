@@ -10,6 +10,8 @@ use crate::page::{WIDTH, clipped, tame, wrapped};
 
 /// Lines of what a subtask said that are told.
 const MAX_LINES: usize = 8;
+/// Lines of a conflict that are told.
+const MAX_CONFLICT_LINES: usize = 24;
 /// Columns that words have at least, however deep they stand.
 const MIN_WORDS: usize = 30;
 
@@ -106,6 +108,13 @@ fn next_steps(view: &Value, reader: Reader) -> String {
         }
         (Reader::Person, "partial" | "failed" | "blocked", Some(subtask)) => {
             let name = tame(short(text(subtask, "id")));
+            if subtask.pointer("/error/details").is_some() {
+                return format!(
+                    "Next: legation diff {id} {name} shows its work, which is kept.\n\
+                     \x20 legation retry {id} {name} --note TEXT   starts it from the merged result\n\
+                     \x20 legation skip {id} {name}    goes on without it\n"
+                );
+            }
             let look = if left.is_some() { "diff" } else { "trace" };
             format!("Next: legation {look} {id} {name}, then legation retry or skip\n")
         }
@@ -232,4 +241,23 @@ fn add_words(page: &mut String, subtask: &Value, before: &str) {
             let _ = writeln!(page, "{before}  {line}");
         }
     }
+    let details = own.and_then(|error| error.get("details")).unwrap_or(&Value::Null);
+    for line in conflict(list(details, "hunks")) {
+        let _ = writeln!(page, "{before}    {}", clipped(&tame(&line), room.saturating_sub(2)));
+    }
+}
+
+/// What stands against what, line by line, as it stands in the files.
+fn conflict(hunks: &[Value]) -> Vec<String> {
+    let lines = hunks.iter().flat_map(|hunk| {
+        let line = hunk.get("line").and_then(Value::as_u64).unwrap_or(0);
+        let heading = format!("{}, line {line}:", text(hunk, "file"));
+        std::iter::once(heading).chain(text(hunk, "text").lines().map(str::to_owned))
+    });
+    let mut lines: Vec<String> = lines.collect();
+    if lines.len() > MAX_CONFLICT_LINES {
+        lines.truncate(MAX_CONFLICT_LINES);
+        lines.push("… --json has the rest".to_owned());
+    }
+    lines
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use accepted::{Accepted, Caller, Cast, NewSubtask, Role, Settings};
 pub use ended::{
-    AttemptEnded, AttemptStarted, DelegationResult, MergeOutcome, Outcome, Process, Retried,
+    AttemptEnded, AttemptStarted, DelegationResult, Hunk, MergeOutcome, Outcome, Process, Retried,
     RetryCause, Substitute, SubtaskEnded, Turn, Vote,
 };
 

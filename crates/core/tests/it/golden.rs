@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use expect_test::{expect, expect_file};
 use legation_core::config::Pattern;
-use legation_core::returns::StopReason;
+use legation_core::returns::{StopReason, Verification};
 use legation_core::time::Now;
 use legation_core::tree::event::{
-    Body, Caller, Event, MergeOutcome, Outcome, RetryCause, Role, VERSION,
+    Body, Caller, Event, Hunk, MergeOutcome, Outcome, RetryCause, Role, VERSION,
 };
 use legation_core::tree::plan::Aggregate;
 use legation_core::{Code, tree};
@@ -86,12 +86,16 @@ fn the_words_inside_the_forms_do_not_change() {
     };
     let stops = [Exited, Timeout, Stalled, Cancelled, Budget, Unanswered, Killed, NotStarted, Lost];
     expect![[r#"["exited","timeout","stalled","cancelled","budget","unanswered","killed","not_started","lost"]"#]].assert_eq(&words(&stops));
+    let hunk = Hunk { file: "x".to_owned(), line: 3, text: "one".to_owned() };
+    let check = Verification { command: "make".to_owned(), exit_code: Some(2) };
     let merges = [
         MergeOutcome::Clean { commit: None },
-        MergeOutcome::Conflict { files: vec!["x".to_owned()] },
+        MergeOutcome::Conflict { files: vec!["x".to_owned()], hunks: Vec::new() },
+        MergeOutcome::Conflict { files: vec!["x".to_owned()], hunks: vec![hunk] },
+        MergeOutcome::Unverified { verify: vec![check] },
         MergeOutcome::Failed { code: Code::BuildError, message: "no".to_owned() },
     ];
-    expect![[r#"[{"clean":{"commit":null}},{"conflict":{"files":["x"]}},{"failed":{"code":"BUILD_ERROR","message":"no"}}]"#]].assert_eq(&words(&merges));
+    expect![[r#"[{"clean":{"commit":null}},{"conflict":{"files":["x"]}},{"conflict":{"files":["x"],"hunks":[{"file":"x","line":3,"text":"one"}]}},{"unverified":{"verify":[{"command":"make","exitCode":2}]}},{"failed":{"code":"BUILD_ERROR","message":"no"}}]"#]].assert_eq(&words(&merges));
     let causes = [
         RetryCause::Failure,
         RetryCause::RateLimit,

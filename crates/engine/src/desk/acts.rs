@@ -167,6 +167,7 @@ impl<W: World> Desk<W> {
                     Some(
                         MergeOutcome::Clean { commit: None }
                         | MergeOutcome::Conflict { .. }
+                        | MergeOutcome::Unverified { .. }
                         | MergeOutcome::Failed { .. },
                     )
                     | None => next.push(need),
@@ -198,13 +199,16 @@ impl<W: World> Desk<W> {
     fn work(&self, no: AttemptNo) -> Work {
         let attempt = &self.state.attempts[no];
         let subtask = &self.state.subtasks[attempt.subtask];
+        let delegation = &self.state.delegations[subtask.delegation];
         Work {
             tree: self.tree.clone(),
-            delegation: self.state.delegations[subtask.delegation].id.clone(),
+            delegation: delegation.id.clone(),
             subtask: subtask.id.clone(),
             attempt: attempt.id.clone(),
             session: attempt.session.clone(),
             agent: attempt.agent.clone(),
+            path: attempt.path.to_vec(),
+            parent: delegation.parent.map(|no| self.state.attempts[no].agent.clone()),
             workspace: attempt.workspace.clone(),
             base: attempt.base.clone(),
         }

@@ -20,6 +20,7 @@ use legation_runners::workspace::{From, New, Place, Start};
 
 use super::Inner;
 use super::live::Live;
+use super::verify::Owner;
 use crate::mail::Mailbox;
 use crate::world::Job;
 
@@ -40,7 +41,7 @@ pub(super) struct Heard {
 /// Why an attempt never began.
 pub(super) struct Obstacle {
     code: Code,
-    why: String,
+    pub(super) why: String,
     /// Not before this time, and it is nobody's fault.
     hold_until: Option<Now>,
     /// A keeper that an engine started before it died is there already.
@@ -142,10 +143,10 @@ impl Inner {
                 "It was stopped before it began.".to_owned(),
             ));
         }
-        self.set_up(job, &place, &definition, live).await?;
+        self.set_up(Owner::of(job), &place, &definition, live).await?;
         let pace = live.pace();
         let order = self.order(job, &place, (&definition, file.as_deref()), pace)?;
-        let order = self.fenced(order, job, &place, file.as_deref())?;
+        let order = self.fenced(order, &job.brief.delegation_path, &place, file.as_deref())?;
         let running = self.keeper.spawn(&order).await;
         let running = running.map_err(|error| Obstacle {
             is_kept: matches!(error, supervise::Error::GaveUp(_)),

@@ -16,6 +16,7 @@ use super::attempt::Heard;
 use super::fence;
 use super::handed_in::{self, HandedIn};
 use super::live::Live;
+use super::verify::Owner;
 use crate::world::Job;
 
 /// Bytes of output that are kept where no return could be had from it.
@@ -42,7 +43,7 @@ impl Inner {
         let seen = seen_from(place, seen);
         let verify = match &said {
             Said::Return(claim) if claim.status == ReturnStatus::Completed => {
-                self.verify(job, place, &definition, live).await
+                self.verify(Owner::of(job), place, &definition, live).await
             }
             Said::Return(_) | Said::Invalid(_) | Said::Nothing | Said::NotStarted { .. } => {
                 Vec::new()

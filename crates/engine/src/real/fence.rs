@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use legation_core::Code;
 use legation_core::agent::Level;
 use legation_core::config::{self, Sandbox};
+use legation_core::ids::AgentId;
 use legation_core::returns::Receipt;
 use legation_runners::command::HAND_IN;
 use legation_runners::fence::{Fence, Kernel, Standing};
@@ -17,7 +18,6 @@ use legation_runners::workspace::Place;
 
 use super::Inner;
 use super::attempt::Obstacle;
-use crate::world::Job;
 
 /// The folder in the user's state folder that all projects share.
 const SHARED_STATE: &str = "legation";
@@ -41,7 +41,7 @@ impl Inner {
     pub(super) fn fenced(
         &self,
         order: Order,
-        job: &Job,
+        path: &[AgentId],
         place: &Place,
         agent_file: Option<&Path>,
     ) -> Result<Order, Obstacle> {
@@ -65,7 +65,7 @@ impl Inner {
         fence.readable.extend(self.named(&sandbox.readable));
         fence.readable.extend(self.named(&home.config.workspace.share));
         fence.writable.extend(self.named(&sandbox.writable));
-        let may_edit = self.may_edit(job);
+        let may_edit = self.may_edit(path);
         if may_edit { &mut fence.writable } else { &mut fence.readable }.push(place.root.clone());
         Ok(Order { fence: Some(fence.real()), ..order })
     }
@@ -118,8 +118,8 @@ impl Inner {
 
     /// Whether an attempt may change its workspace. A command cannot ask anybody, so
     /// what would have to be asked for is not allowed.
-    fn may_edit(&self, job: &Job) -> bool {
-        let path = job.brief.delegation_path.get(1..).unwrap_or_default();
+    fn may_edit(&self, path: &[AgentId]) -> bool {
+        let path = path.get(1..).unwrap_or_default();
         let permissions = self.home().roster.permissions(path, None);
         permissions.is_ok_and(|all| all.verdict_checked_by_use("edit").level == Level::Allow)
     }

@@ -12,7 +12,7 @@ use legation_runners::workspace::Place;
 use super::Inner;
 use super::attempt::Obstacle;
 use super::live::Live;
-use crate::world::Job;
+use super::verify::Owner;
 
 /// How long one command may take.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -21,7 +21,7 @@ impl Inner {
     /// Makes a workspace ready, unless what the commands make is there from before.
     pub(super) async fn set_up(
         &self,
-        job: &Job,
+        owner: Owner<'_>,
         place: &Place,
         definition: &Definition,
         live: &Live,
@@ -38,12 +38,12 @@ impl Inner {
         }
         for (number, line) in commands.iter().enumerate() {
             let name = format!("setup-{}", number + 1);
-            let code = self.within_limit(job, place, (definition, &name, line), live).await;
+            let code = self.within_limit(owner, place, (definition, &name, line), live).await;
             if code != Some(0) {
                 let ended = code.map_or("did not end in order".into(), |code| {
                     format!("ended with code {code}")
                 });
-                let log = self.folder(&job.attempt).join(&name);
+                let log = self.folder(owner.attempt).join(format!("{}{name}", owner.stage));
                 let why =
                     format!("The set-up command `{line}` {ended}; what it said is in {log:?}.");
                 return Err(failed(why));
@@ -56,12 +56,12 @@ impl Inner {
 
     async fn within_limit(
         &self,
-        job: &Job,
+        owner: Owner<'_>,
         place: &Place,
         (definition, name, line): (&Definition, &str, &str),
         live: &Live,
     ) -> Option<i32> {
-        let run = self.run(job, place, (definition, name, line), live);
+        let run = self.run(owner, place, (definition, name, line), live);
         tokio::pin!(run);
         tokio::select! {
             code = &mut run => code,

@@ -1,4 +1,5 @@
-//! What is done with the work of attempts that ended: merged, brought, kept.
+//! What is done with the work of attempts that ended: merged, brought, kept. How it is
+//! merged is in `queue.rs`.
 
 use std::sync::Arc;
 
@@ -18,29 +19,18 @@ fn note(work: &Work) -> Note {
 }
 
 /// Keeps the work of an attempt that has ended; none if there is nothing to keep.
-fn keep(spaces: &Spaces, work: &Work) -> Result<Option<Kept>, Error> {
+pub(super) fn keep(spaces: &Spaces, work: &Work) -> Result<Option<Kept>, Error> {
     match spaces.find(work.attempt.as_str())? {
         Some(place) => spaces.keep_once(&place, &note(work)),
         None => Ok(None),
     }
 }
 
-fn merge(spaces: &Spaces, work: &Work) -> Result<MergeOutcome, Error> {
-    let Some(kept) = keep(spaces, work)? else {
-        return Ok(MergeOutcome::Clean { commit: None });
-    };
-    Ok(match spaces.merge(work.delegation.as_str(), &kept)? {
-        Merge::Clean { commit } => MergeOutcome::Clean { commit: Some(commit) },
-        Merge::Conflict { files } => MergeOutcome::Conflict { files },
-        Merge::Nothing => MergeOutcome::Clean { commit: None },
-    })
-}
-
 impl Inner {
     /// Merges the work of an attempt into its delegation's result.
     pub(super) async fn merge(self: Arc<Self>, work: Work, mail: Mailbox) {
         let attempt = work.attempt.clone();
-        let outcome = self.on_spaces(move |spaces| merge(spaces, &work)).await;
+        let outcome = self.enqueued(&work).await;
         let outcome = outcome.unwrap_or_else(|message| MergeOutcome::Failed {
             code: Code::GitCommitFailed,
             message,

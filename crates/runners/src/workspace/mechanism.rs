@@ -10,7 +10,8 @@ use std::path::Path;
 use super::choice::Choice;
 use super::folders::{Custody, Folders};
 use super::{
-    Applied, Error, How, Kept, KeptWork, Merge, New, Note, Origin, Place, Seen, Spare, Start,
+    Applied, Candidate, Error, How, Kept, KeptWork, Merge, New, Note, Origin, Outlook, Place, Seen,
+    Spare, Start,
 };
 
 pub(super) trait Mechanism: Debug + Send + Sync {
@@ -28,6 +29,10 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn remember(&self, place: &Place, commands: &[String]) -> Result<(), Error>;
     fn remove(&self, place: &Place) -> Result<(), Error>;
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error>;
+    fn foresee(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error>;
+    fn advance(&self, delegation: &str, kept: &Kept, to: &Candidate) -> Result<bool, Error>;
+    fn is_untried(&self, kept: &Kept, merged: &Candidate) -> Result<bool, Error>;
+    fn forgo(&self, attempt: &str) -> Result<(), Error>;
     fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error>;
     fn rollback(&self, delegation: &str) -> Result<Option<String>, Error>;
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;

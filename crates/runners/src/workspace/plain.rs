@@ -7,6 +7,7 @@
 
 mod apply;
 mod copy;
+mod hunks;
 mod keep;
 mod layer;
 mod merge;
@@ -21,8 +22,8 @@ use super::folders::{Begun, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
-    Applied, Error, From, How, Kept, KeptWork, Merge, New, Note, Options, Origin, Place, Seen,
-    Spare, Start, names, ports, record,
+    Applied, Candidate, Error, From, How, Kept, KeptWork, Merge, New, Note, Options, Origin,
+    Outlook, Place, Seen, Spare, Start, names, ports, record,
 };
 pub(super) use copy::put;
 use layer::{Stack, layer_folder};
@@ -179,6 +180,22 @@ impl Mechanism for Plain {
 
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {
         self.merge_into_result(delegation, kept)
+    }
+
+    fn foresee(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error> {
+        self.outlook_for(delegation, kept)
+    }
+
+    fn advance(&self, delegation: &str, kept: &Kept, to: &Candidate) -> Result<bool, Error> {
+        self.advance_result(delegation, kept, to)
+    }
+
+    fn is_untried(&self, _kept: &Kept, merged: &Candidate) -> Result<bool, Error> {
+        Ok(!merged.is_forward)
+    }
+
+    fn forgo(&self, attempt: &str) -> Result<(), Error> {
+        self.folders.write_custody(names::checked("attempt", attempt)?, None)
     }
 
     fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error> {

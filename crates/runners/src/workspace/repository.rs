@@ -13,6 +13,7 @@ mod bring;
 mod create;
 mod dirty;
 mod history;
+mod hunks;
 mod include;
 mod keep;
 mod lay;
@@ -39,8 +40,8 @@ use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
 use super::{
-    Applied, Error, How, Kept, KeptWork, Merge, New, Note, Options, Origin, Place, Seen, Spare,
-    Start, names,
+    Applied, Candidate, Error, How, Kept, KeptWork, Merge, New, Note, Options, Origin, Outlook,
+    Place, Seen, Spare, Start, names,
 };
 use history::History;
 use mover::Mover;
@@ -268,6 +269,22 @@ impl Mechanism for Repository {
 
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {
         self.merge_into_result(delegation, kept)
+    }
+
+    fn foresee(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error> {
+        self.outlook_for(delegation, kept)
+    }
+
+    fn advance(&self, delegation: &str, kept: &Kept, to: &Candidate) -> Result<bool, Error> {
+        self.advance_result(delegation, kept, to)
+    }
+
+    fn is_untried(&self, kept: &Kept, merged: &Candidate) -> Result<bool, Error> {
+        Ok(!merged.is_forward && self.is_new(kept, merged)?)
+    }
+
+    fn forgo(&self, attempt: &str) -> Result<(), Error> {
+        self.folders.write_custody(names::checked("attempt", attempt)?, None)
     }
 
     fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error> {

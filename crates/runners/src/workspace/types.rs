@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use legation_core::tree::event::Hunk;
 use serde::{Deserialize, Serialize};
 
 /// Changed files that are listed by name; beyond it only the fact is known.
@@ -131,6 +132,33 @@ pub enum Merge {
     },
     /// It was all there already.
     Nothing,
+}
+
+/// How a merge would go. Nothing has moved yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// It fits.
+    Fits(Candidate),
+    /// It does not.
+    Conflict {
+        /// The files that both sides changed.
+        files: Vec<String>,
+        /// What stands against what, as far as it can be shown.
+        hunks: Vec<Hunk>,
+    },
+    /// It is all there already.
+    Nothing,
+}
+
+/// What the result would become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its id.
+    pub commit: String,
+    /// Where the result stood when this was made; none before the first merge.
+    pub from: Option<String>,
+    /// Whether it is the attempt's own work and nothing else: nobody else merged meanwhile.
+    pub is_forward: bool,
 }
 
 /// How a result is brought into the user's files.

@@ -11,6 +11,7 @@ mod nested;
 mod odd;
 mod plain;
 mod project;
+mod queue;
 mod reuse;
 mod round;
 mod set_up;

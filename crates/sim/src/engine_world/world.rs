@@ -155,7 +155,8 @@ impl Inner {
             self.fail("only what waits for it is merged", work.attempt.to_string());
         }
         let fresh = match self.rng.u32(0..20) {
-            0 => MergeOutcome::Conflict { files: vec!["made.txt".to_owned()] },
+            0 => MergeOutcome::Conflict { files: vec!["made.txt".to_owned()], hunks: Vec::new() },
+            8 => MergeOutcome::Unverified { verify: Vec::new() },
             1 => MergeOutcome::Failed { code: Code::GitCommitFailed, message: "no".to_owned() },
             2..8 => MergeOutcome::Clean { commit: None },
             _ => MergeOutcome::Clean { commit: Some(format!("commit-{}", work.attempt)) },

@@ -72,14 +72,7 @@ impl World {
             Effect::Answer(_) => Ok(()),
             Effect::Merge(no) => {
                 let attempt = attempt(no);
-                let outcome = match self.rng.u32(0..6) {
-                    0 => MergeOutcome::Conflict { files: vec!["made.txt".to_owned()] },
-                    1 => MergeOutcome::Failed {
-                        code: Code::GitCommitFailed,
-                        message: "no".to_owned(),
-                    },
-                    _ => MergeOutcome::Clean { commit: Some("abc".to_owned()) },
-                };
+                let outcome = merged(self.rng.u32(0..8));
                 self.inbox.push(Command::Merged { attempt, outcome });
                 Ok(())
             }
@@ -316,5 +309,15 @@ impl World {
             self.children.remove(&orphan);
         }
         Ok(())
+    }
+}
+
+/// How a merge goes, by chance.
+fn merged(die: u32) -> MergeOutcome {
+    match die {
+        0 => MergeOutcome::Conflict { files: vec!["made.txt".to_owned()], hunks: Vec::new() },
+        1 => MergeOutcome::Failed { code: Code::GitCommitFailed, message: "no".to_owned() },
+        2 => MergeOutcome::Unverified { verify: Vec::new() },
+        _ => MergeOutcome::Clean { commit: Some("abc".to_owned()) },
     }
 }

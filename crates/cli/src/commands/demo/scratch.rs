@@ -25,9 +25,10 @@ macro_rules! files {
 /// What is in the project itself.
 const PROJECT: [(&str, &str); 3] = files!["README.md", "src/sum.sh", "tests/run.sh"];
 /// What is in its `.legation/`.
-const OWN: [(&str, &str); 12] = files![
+const OWN: [(&str, &str); 17] = files![
     "config.toml",
     "plan.json",
+    "two-writers.json",
     "agents/linter.md",
     "agents/lint.sh",
     "agents/tester.md",
@@ -38,6 +39,10 @@ const OWN: [(&str, &str); 12] = files![
     "agents/count-folders.sh",
     "agents/dreamer.md",
     "agents/dream.sh",
+    "agents/praiser.md",
+    "agents/praise.sh",
+    "agents/measurer.md",
+    "agents/measure.sh",
 ];
 
 /// The scratch project.

@@ -5,7 +5,7 @@
 
 use crate::code::Code;
 use crate::ids::{AttemptId, DelegationId};
-use crate::returns::{ReturnError, StopReason};
+use crate::returns::{ReturnError, StopReason, Verification};
 use crate::tree::arena::AttemptNo;
 use crate::tree::command::{Progress, Spawned, Usage};
 use crate::tree::event::{Body, MergeOutcome, Outcome, SubtaskEnded};
@@ -125,8 +125,12 @@ pub(super) fn merged(
     }
     let (ending, error) = match outcome {
         MergeOutcome::Clean { .. } => (Outcome::Completed, None),
-        MergeOutcome::Conflict { files } => {
+        MergeOutcome::Conflict { files, hunks: _ } => {
             (Outcome::Blocked, Some(trouble("merge_conflict", Code::Conflict, &conflict(files))))
+        }
+        // The work is whole, and so is what it meets: only together they are not.
+        MergeOutcome::Unverified { verify } => {
+            (Outcome::Blocked, Some(trouble("verification", Code::BuildError, &unfit(verify))))
         }
         MergeOutcome::Failed { code, message } => {
             (Outcome::Failed, Some(trouble("merge", *code, message)))
@@ -140,6 +144,17 @@ pub(super) fn merged(
 
 fn conflict(files: &[String]) -> String {
     format!("Its changes and earlier ones touch the same lines of: {}.", files.join(", "))
+}
+
+/// Which commands the merged files did not pass.
+fn unfit(verify: &[Verification]) -> String {
+    let failed = verify.iter().filter(|check| check.exit_code != Some(0));
+    let failed = failed.map(|check| match check.exit_code {
+        Some(code) => format!("`{}` ended with code {code}", check.command),
+        None => format!("`{}` did not end by itself", check.command),
+    });
+    let failed: Vec<String> = failed.collect();
+    format!("Its changes pass alone, and not with those merged before: {}.", failed.join(", "))
 }
 
 fn trouble(kind: &str, code: Code, message: &str) -> ReturnError {

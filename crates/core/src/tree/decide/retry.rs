@@ -9,7 +9,7 @@ use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::{self, Ask};
 use crate::tree::command::{Candidate, Retry};
 use crate::tree::event::{
-    AttemptEnded, Body, Outcome, Retried, RetryCause, Substitute, SubtaskEnded,
+    AttemptEnded, Body, Hunk, MergeOutcome, Outcome, Retried, RetryCause, Substitute, SubtaskEnded,
 };
 use crate::tree::ledger::Amount;
 use crate::tree::rejection::{Refusal, Rejection};
@@ -61,12 +61,28 @@ pub(super) fn what_went_wrong(state: &State, no: SubtaskNo) -> Option<String> {
     let subtask = &state.subtasks[no];
     // What came after an attempt, or before the first, is nearer than what the attempt said.
     if let (Some(outcome), Some(error)) = (subtask.outcome(), &subtask.error) {
-        return Some(format!("It ended {} before: {}", outcome.as_str(), error.message));
+        let said = format!("It ended {} before: {}", outcome.as_str(), error.message);
+        return Some(said + &against(subtask.merge.as_ref()));
     }
     let end = subtask.attempts.last().and_then(|no| state.attempts[*no].end.as_deref())?;
     let errors: Vec<&str> = end.answer.errors.iter().map(|error| error.message.as_str()).collect();
     let outcome = Outcome::from(end.status).as_str();
     Some(format!("The attempt before this one ended {outcome}: {}", errors.join("; ")))
+}
+
+/// What the next attempt has to bring together, where the last one's merge met a conflict.
+fn against(merge: Option<&MergeOutcome>) -> String {
+    let hunks = match merge {
+        Some(MergeOutcome::Conflict { hunks, .. }) => hunks.as_slice(),
+        Some(
+            MergeOutcome::Clean { .. }
+            | MergeOutcome::Unverified { .. }
+            | MergeOutcome::Failed { .. },
+        )
+        | None => &[],
+    };
+    let shown = |hunk: &Hunk| format!("\n{}, line {}:\n{}", hunk.file, hunk.line, hunk.text);
+    hunks.iter().map(shown).collect()
 }
 
 /// A human or a parent asks for another try.

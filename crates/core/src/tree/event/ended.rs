@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::accepted::Role;
 use crate::code::Code;
 use crate::ids::{AgentId, AttemptId, SessionId, SubtaskId};
-use crate::returns::{Artifact, Receipt, Return, ReturnError, ReturnStatus};
+use crate::returns::{Artifact, Receipt, Return, ReturnError, ReturnStatus, Verification};
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, SubtaskNo};
 use crate::tree::command::Habits;
@@ -98,6 +98,17 @@ pub struct Retried {
     pub reserved: Option<Amount>,
 }
 
+/// Lines that two sides changed in different ways.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    /// The file, a relative path.
+    pub file: String,
+    /// The line of the marked file where they begin.
+    pub line: u64,
+    /// Both sides between markers: first the result's, then the subtask's.
+    pub text: String,
+}
+
 /// How a merge went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -111,8 +122,17 @@ pub enum MergeOutcome {
     Conflict {
         /// Relative paths.
         files: Vec<String>,
+        /// What stands against what, as far as it can be shown.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hunks: Vec<Hunk>,
     },
-    /// It could not be tried, or what it gave did not pass verification.
+    /// It fitted, and what came of it did not pass the agent's own verification: the result
+    /// has not moved.
+    Unverified {
+        /// The commands that ran on the merged files.
+        verify: Vec<Verification>,
+    },
+    /// It could not be tried.
     Failed {
         /// What went wrong.
         code: Code,

@@ -9,12 +9,12 @@ use super::cost::{Cost, cost};
 use crate::config::Pattern;
 use crate::ids::{AgentId, DelegationId, SessionId, SubtaskId, TaskId};
 use crate::money::Usd;
-use crate::returns::{Receipt, Return, ReturnError};
+use crate::returns::{Receipt, Return, ReturnError, Verification};
 use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::Remaining;
-use crate::tree::event::{AttemptEnded, DelegationResult, Outcome, Role};
-use crate::tree::state::State;
+use crate::tree::event::{AttemptEnded, DelegationResult, Hunk, MergeOutcome, Outcome, Role};
+use crate::tree::state::{State, Subtask};
 
 /// A delegation with its subtasks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -121,7 +121,7 @@ pub struct SubtaskView {
     /// Measured quality; absent where unknown.
     pub quality: Option<u32>,
     /// What is wrong, where it did not come from an attempt.
-    pub error: Option<ReturnError>,
+    pub error: Option<TroubleView>,
     /// What its last attempt said.
     #[serde(rename = "return")]
     pub answer: Option<Return>,
@@ -132,6 +132,31 @@ pub struct SubtaskView {
     pub raw: Option<String>,
     /// What its attempts delegated in turn.
     pub delegations: Vec<DelegationView>,
+}
+
+/// What is wrong with a subtask, with what there is to see of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TroubleView {
+    /// What is wrong.
+    #[serde(flatten)]
+    pub error: ReturnError,
+    /// What a merge met that did not succeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<MergeDetails>,
+}
+
+/// What stands in the way of a merge.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MergeDetails {
+    /// Files that both sides changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// What stands against what in them, as far as it can be shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<Hunk>,
+    /// The commands that ran on the merged files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verify: Vec<Verification>,
 }
 
 /// A delegation as it stands now.
@@ -187,6 +212,22 @@ fn last(state: &State, no: SubtaskNo) -> Option<&AttemptEnded> {
     state.attempts[*attempt].end.as_deref()
 }
 
+fn trouble(subtask: &Subtask) -> Option<TroubleView> {
+    let error = subtask.error.clone()?;
+    let blocked = subtask.outcome() == Some(Outcome::Blocked);
+    let details = match subtask.merge.as_ref().filter(|_| blocked) {
+        Some(MergeOutcome::Conflict { files, hunks }) => {
+            let (files, hunks) = (files.clone(), hunks.clone());
+            Some(MergeDetails { files, hunks, ..MergeDetails::default() })
+        }
+        Some(MergeOutcome::Unverified { verify }) => {
+            Some(MergeDetails { verify: verify.clone(), ..MergeDetails::default() })
+        }
+        Some(MergeOutcome::Clean { .. } | MergeOutcome::Failed { .. }) | None => None,
+    };
+    Some(TroubleView { error, details })
+}
+
 fn subtask(state: &State, no: SubtaskNo, now: Now) -> SubtaskView {
     let subtask = &state.subtasks[no];
     let delegation = &state.delegations[subtask.delegation];
@@ -219,7 +260,7 @@ fn subtask(state: &State, no: SubtaskNo, now: Now) -> SubtaskView {
         progress: attempt.and_then(|attempt| attempt.progress),
         last_action: attempt.and_then(|attempt| attempt.last_action.clone()),
         quality: end.and_then(|end| end.quality),
-        error: subtask.error.clone(),
+        error: trouble(subtask),
         answer: end.map(|end| end.answer.clone()),
         receipt: end.map(|end| end.receipt.clone()),
         raw: end.and_then(|end| end.raw.clone()),

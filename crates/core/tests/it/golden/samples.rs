@@ -84,7 +84,7 @@ fn endings() -> Vec<Body> {
         Body::MergeRequested { subtask },
         Body::MergeEnded {
             subtask,
-            outcome: MergeOutcome::Conflict { files: vec![text("src/lib.rs")] },
+            outcome: MergeOutcome::Conflict { files: vec![text("src/lib.rs")], hunks: Vec::new() },
         },
         Body::SubtaskEnded(SubtaskEnded {
             subtask,

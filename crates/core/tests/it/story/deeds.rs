@@ -109,7 +109,10 @@ impl Story {
     }
 
     pub(crate) fn conflicts(&mut self, name: &str, file: &str) -> &mut Self {
-        self.merge_ends(name, MergeOutcome::Conflict { files: vec![file.to_owned()] })
+        self.merge_ends(
+            name,
+            MergeOutcome::Conflict { files: vec![file.to_owned()], hunks: Vec::new() },
+        )
     }
 
     pub(crate) fn merge_ends(&mut self, name: &str, outcome: MergeOutcome) -> &mut Self {

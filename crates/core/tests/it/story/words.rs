@@ -153,7 +153,8 @@ fn retry(state: &State, retried: &Retried) -> String {
 fn merge(outcome: &MergeOutcome) -> String {
     match outcome {
         MergeOutcome::Clean { .. } => "merged".to_owned(),
-        MergeOutcome::Conflict { files } => format!("conflicts in {}", files.join(", ")),
+        MergeOutcome::Unverified { .. } => "does not pass when merged".to_owned(),
+        MergeOutcome::Conflict { files, .. } => format!("conflicts in {}", files.join(", ")),
         MergeOutcome::Failed { code, message } => format!("cannot merge: {code} {message}"),
     }
 }

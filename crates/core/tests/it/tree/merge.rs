@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 use legation_core::Code;
-use legation_core::tree::event::MergeOutcome;
+use legation_core::returns::Verification;
+use legation_core::tree::event::{Hunk, MergeOutcome};
 
 use crate::story::{ROOT, Story, completed, dag, failed, parallel, partial, sequential};
 
@@ -87,6 +88,40 @@ fn a_retry_after_a_conflict_knows_of_it_and_merges_anew() {
     "#]]);
     story.returns("a", completed("one"));
     assert_eq!(story.status(), "completed");
+}
+
+#[test]
+fn a_retry_is_told_what_stands_against_what() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").returns("a", completed("two").files(&["x"]));
+    let text = "<<<<<<< result\none\n=======\ntwo\n>>>>>>> subtask".to_owned();
+    let hunks = vec![Hunk { file: "x".to_owned(), line: 7, text }];
+    story.merge_ends("a", MergeOutcome::Conflict { files: vec!["x".to_owned()], hunks }).so_far();
+    story.retry("a").events(expect![[r#"
+        del-1 reopened
+        a is tried again (request) at +0s, told "It ended blocked before: Its changes and earlier ones touch the same lines of: x.\nx, line 7:\n<<<<<<< result\none\n=======\ntwo\n>>>>>>> subtask"
+    "#]]);
+}
+
+#[test]
+fn what_fails_only_when_merged_is_blocked_and_says_which_command_failed() {
+    let mut story = Story::new(dag("a b<a"));
+    story.run("a").returns("a", completed("done").files(&["x"])).so_far();
+    let check = |command: &str, exit_code| Verification { command: command.to_owned(), exit_code };
+    let verify = vec![check("fmt", Some(0)), check("test -q", Some(101)), check("slow", None)];
+    story.merge_ends("a", MergeOutcome::Unverified { verify });
+    story.events(expect![[r#"
+        a does not pass when merged
+        a is blocked: Its changes pass alone, and not with those merged before: `test -q` ended with code 101, `slow` did not end by itself.
+        del-1 ended blocked
+    "#]]);
+    story.retry("a").run("a").so_far().returns("a", completed("again").files(&["x"])).merged("a");
+    story.events(expect![[r#"
+        a#2 ended completed: again
+        a waits for its merge
+        a merged
+        a is completed
+    "#]]);
 }
 
 #[test]

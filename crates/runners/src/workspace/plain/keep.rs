@@ -74,6 +74,7 @@ impl Plain {
             changed: changes.added.into_iter().chain(changes.modified).collect(),
             deleted: changes.removed.into_iter().chain(changes.hidden).collect(),
             base: place.base.clone(),
+            ..Contents::default()
         };
         let fresh = folder.with_extension("new");
         gone(&fresh).map_err(Error::files("removing", &fresh))?;

@@ -22,6 +22,9 @@ pub(super) struct Contents {
     pub(super) deleted: BTreeSet<Vec<u8>>,
     /// What kept work was built on; empty for a result.
     pub(super) base: String,
+    /// The work that a result was made for; empty for kept work.
+    #[serde(default)]
+    pub(super) work: String,
 }
 
 /// One layer on disk.

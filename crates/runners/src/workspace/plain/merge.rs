@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::super::folders::gone;
 use super::super::git::Trust;
 use super::super::walk::below;
-use super::super::{Error, Kept, Merge, Place, record};
+use super::super::{Candidate, Error, Kept, Merge, Outlook, Place, record};
 use super::layer::{Contents, Layer, Stack, file_in, layer_folder, passes_link, remove, same};
 use super::{Plain, copy};
 
@@ -73,30 +73,76 @@ impl Plain {
 
     /// Merges kept work into the delegation's result.
     pub(super) fn merge_into_result(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {
-        let begun = self.folders.begun(delegation)?;
         let _queue = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tip = self.tip(delegation)?;
+        match self.outlook(delegation, kept)? {
+            Outlook::Fits(candidate) => {
+                self.move_on(delegation, kept, &candidate)?;
+                Ok(Merge::Clean { commit: candidate.commit })
+            }
+            Outlook::Conflict { files, hunks: _ } => Ok(Merge::Conflict { files }),
+            Outlook::Nothing => Ok(Merge::Nothing),
+        }
+    }
+
+    /// How a merge into the delegation's result would go.
+    pub(super) fn outlook_for(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error> {
+        let _queue = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        self.outlook(delegation, kept)
+    }
+
+    /// Moves the delegation's result, unless somebody else did meanwhile.
+    pub(super) fn advance_result(
+        &self,
+        delegation: &str,
+        kept: &Kept,
+        to: &Candidate,
+    ) -> Result<bool, Error> {
+        let _queue = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        self.move_on(delegation, kept, to)
+    }
+
+    fn outlook(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error> {
+        let begun = self.folders.begun(delegation)?;
+        let tip = self.tip(delegation)?;
         if tip.merged.contains(&kept.commit) {
-            return Ok(Merge::Nothing);
+            return Ok(Outlook::Nothing);
         }
         let state = &self.folders.state;
-        let current = self.stack(&result(&begun.base, delegation, tip.number))?;
+        let here = result(&begun.base, delegation, tip.number);
+        let current = self.stack(&here)?;
         let layer = Layer::open(state, &kept.commit)?;
-        let step = step(&self.stack(&kept.base)?, |path| current.file(path), &layer)?;
+        let old = self.stack(&kept.base)?;
+        let step = step(&old, |path| current.file(path), &layer)?;
         let files = clashes(&step, &current);
         if !files.is_empty() {
-            return Ok(Merge::Conflict { files });
+            let hunks =
+                self.hunks(&step.conflicts, [&current, &old, &Stack { layers: vec![layer] }]);
+            return Ok(Outlook::Conflict { files, hunks });
         }
-        let number = tip.made.saturating_add(1);
-        let commit = format!("result:{delegation}:{number}");
+        // Until the tip says so, this layer is nobody's, and is made anew.
+        let commit = format!("result:{delegation}:{}", tip.made.saturating_add(1));
         let folder = layer_folder(state, &commit)?;
         gone(&folder).map_err(Error::files("removing", &folder))?;
         let below_it = current.layers.get(1).cloned();
-        write_layer(&folder, below_it.as_ref(), &step)?;
+        write_layer(&folder, below_it.as_ref(), (&step, &kept.commit))?;
+        let from = (tip.number > 0).then(|| tip.number.to_string());
+        Ok(Outlook::Fits(Candidate { commit, from, is_forward: here == kept.base }))
+    }
+
+    fn move_on(&self, delegation: &str, kept: &Kept, to: &Candidate) -> Result<bool, Error> {
+        let mut tip = self.tip(delegation)?;
+        let number = tip.made.saturating_add(1);
+        let from = (tip.number > 0).then(|| tip.number.to_string());
+        let is_next = from == to.from && to.commit == format!("result:{delegation}:{number}");
+        // The layer may have been made anew for other work since.
+        let made_for = |layer: Layer| layer.contents.is_some_and(|made| made.work == kept.commit);
+        if !is_next || !Layer::open(&self.folders.state, &to.commit).is_ok_and(made_for) {
+            return Ok(false);
+        }
         tip.merged.insert(kept.commit.clone());
         (tip.number, tip.made) = (number, number);
         record::write(&self.tip_path(delegation), &tip)?;
-        Ok(Merge::Clean { commit })
+        Ok(true)
     }
 
     /// Merges a nested delegation's result into its parent's workspace.
@@ -275,7 +321,11 @@ fn clashes(step: &Step, current: &Stack) -> Vec<String> {
 }
 
 /// Writes a new result layer: the old one, and a step on top of it.
-fn write_layer(folder: &Path, below_it: Option<&Layer>, step: &Step) -> Result<(), Error> {
+fn write_layer(
+    folder: &Path,
+    below_it: Option<&Layer>,
+    (step, work): (&Step, &str),
+) -> Result<(), Error> {
     let mut contents = Contents::default();
     let files = folder.join("files");
     if let Some(layer) = below_it {
@@ -294,6 +344,7 @@ fn write_layer(folder: &Path, below_it: Option<&Layer>, step: &Step) -> Result<(
         contents.deleted.remove(path);
         contents.changed.insert(path.clone());
     }
+    work.clone_into(&mut contents.work);
     record::write(&folder.join("layer.json"), &contents)
 }
 

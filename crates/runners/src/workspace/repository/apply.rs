@@ -149,7 +149,7 @@ impl Repository {
                 let message = format!("Merge the result of {}", begun.delegation);
                 Ok(Way::Merge { tree, tip: to, message })
             }
-            Trial::Conflict { files } => Err(conflicts(files)),
+            Trial::Conflict { files, tree: _ } => Err(conflicts(files)),
         }
     }
 
@@ -157,7 +157,7 @@ impl Repository {
     fn squash(&self, head: &str, tip: &str, begun: &Begun) -> Result<Way, Error> {
         let tree = match self.trial(head, tip)? {
             Trial::Fits { tree } => tree,
-            Trial::Conflict { files } => return Err(conflicts(files)),
+            Trial::Conflict { files, tree: _ } => return Err(conflicts(files)),
         };
         if tree == self.tree_of(head)? {
             return Ok(Way::Nothing);

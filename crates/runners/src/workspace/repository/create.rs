@@ -55,7 +55,7 @@ impl Repository {
             } else if !self.is_ancestor(work, &base)? {
                 let tree = match self.trial(&base, work)? {
                     Trial::Fits { tree } => tree,
-                    Trial::Conflict { files } => return Err(Error::Conflict { files }),
+                    Trial::Conflict { files, tree: _ } => return Err(Error::Conflict { files }),
                 };
                 base = self.commit(&tree, &[&base, work], "Work that this subtask builds on\n")?;
             }

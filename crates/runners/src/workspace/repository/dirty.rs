@@ -95,7 +95,7 @@ impl Repository {
         let ours = self.graft(before, from)?;
         let tree = match self.trial(&ours, to)? {
             Trial::Fits { tree } => tree,
-            Trial::Conflict { files } => return Err(conflicts(files)),
+            Trial::Conflict { files, tree: _ } => return Err(conflicts(files)),
         };
         let files = self.touched(Some(before), &tree)?;
         if files.is_empty() {

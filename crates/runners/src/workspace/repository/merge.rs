@@ -4,16 +4,25 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{MutexGuard, PoisonError};
 
 use super::super::folders::Begun;
-use super::super::{Error, Kept, Merge};
+use super::super::{Candidate, Error, Kept, Merge, Outlook};
 use super::begin::base_name;
 use super::{MAX_ROUNDS, Repository};
 
 /// How a merge would go.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Trial {
-    Fits { tree: String },
-    Conflict { files: Vec<String> },
+    Fits {
+        tree: String,
+    },
+    /// The tree has what fits, and both sides between markers where nothing does.
+    Conflict {
+        files: Vec<String>,
+        tree: String,
+    },
 }
+
+/// The work that is in each delegation's result, as far as this process merged it.
+type Results = HashMap<String, HashSet<String>>;
 
 impl Repository {
     /// Merges kept work into the delegation's result.
@@ -22,35 +31,85 @@ impl Repository {
         let mut merged = self.results();
         let mut last = None;
         for _ in 0..MAX_ROUNDS {
-            let tip = self.tip(delegation)?;
-            let known = merged.get(delegation).is_some_and(|known| known.contains(&kept.commit));
-            if known || self.already(tip.as_deref(), kept, merged.contains_key(delegation))? {
-                return Ok(Merge::Nothing);
-            }
-            let from = tip.as_ref().unwrap_or(&begun.base);
-            let commit = if *from == kept.base {
-                kept.commit.clone()
-            } else {
-                match self.trial(from, &kept.commit)? {
-                    Trial::Fits { tree } => {
-                        let message = format!("Merge {}\n", kept.reference);
-                        self.commit(&tree, &[from, &kept.commit], &message)?
-                    }
-                    Trial::Conflict { files } => return Ok(Merge::Conflict { files }),
-                }
+            let candidate = match self.outlook(&begun, kept, &merged)? {
+                Outlook::Fits(candidate) => candidate,
+                Outlook::Conflict { files, hunks: _ } => return Ok(Merge::Conflict { files }),
+                Outlook::Nothing => return Ok(Merge::Nothing),
             };
-            match self.move_names(&advance(&begun, tip.as_deref(), &commit)) {
-                Ok(()) => {
-                    merged.entry(delegation.to_owned()).or_default().insert(kept.commit.clone());
-                    return Ok(Merge::Clean { commit });
-                }
+            match self.move_on(&begun, kept, (&candidate, &mut merged)) {
+                Ok(true) => return Ok(Merge::Clean { commit: candidate.commit }),
                 // Somebody else moved it, or it cannot be moved: the next round tells.
+                Ok(false) => {}
                 Err(error @ Error::Git { .. }) => last = Some(error),
                 Err(error) => return Err(error),
             }
         }
         let unmoved = || Error::Unknown { what: "result", id: delegation.to_owned() };
         Err(last.unwrap_or_else(unmoved))
+    }
+
+    /// How a merge into the delegation's result would go.
+    pub(super) fn outlook_for(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error> {
+        self.outlook(&self.folders.begun(delegation)?, kept, &self.results())
+    }
+
+    /// Whether no attempt has had these files before it yet.
+    pub(super) fn is_new(&self, kept: &Kept, merged: &Candidate) -> Result<bool, Error> {
+        let trees = [&kept.commit, &merged.commit].map(|commit| format!("{commit}^{{tree}}"));
+        let trees = self.on_objects("rev-parse").args(trees).line()?;
+        let mut trees = trees.lines();
+        Ok(trees.next() != trees.next())
+    }
+
+    /// Moves the delegation's result, unless somebody else did meanwhile.
+    pub(super) fn advance_result(
+        &self,
+        delegation: &str,
+        kept: &Kept,
+        to: &Candidate,
+    ) -> Result<bool, Error> {
+        self.move_on(&self.folders.begun(delegation)?, kept, (to, &mut self.results()))
+    }
+
+    fn outlook(&self, begun: &Begun, kept: &Kept, merged: &Results) -> Result<Outlook, Error> {
+        let delegation = begun.delegation.as_str();
+        let tip = self.tip(delegation)?;
+        let known = merged.get(delegation).is_some_and(|known| known.contains(&kept.commit));
+        if known || self.already(tip.as_deref(), kept, merged.contains_key(delegation))? {
+            return Ok(Outlook::Nothing);
+        }
+        let from = tip.as_ref().unwrap_or(&begun.base);
+        if *from == kept.base {
+            let commit = kept.commit.clone();
+            return Ok(Outlook::Fits(Candidate { commit, from: tip, is_forward: true }));
+        }
+        match self.trial(from, &kept.commit)? {
+            Trial::Fits { tree } => {
+                let message = format!("Merge {}\n", kept.reference);
+                let commit = self.commit(&tree, &[from, &kept.commit], &message)?;
+                Ok(Outlook::Fits(Candidate { commit, from: tip, is_forward: false }))
+            }
+            Trial::Conflict { files, tree } => {
+                let hunks = self.hunks(&tree, &files, [from, &kept.commit]);
+                Ok(Outlook::Conflict { files, hunks })
+            }
+        }
+    }
+
+    fn move_on(
+        &self,
+        begun: &Begun,
+        kept: &Kept,
+        (to, merged): (&Candidate, &mut Results),
+    ) -> Result<bool, Error> {
+        match self.move_names(&advance(begun, to.from.as_deref(), &to.commit)) {
+            Ok(()) => {
+                merged.entry(begun.delegation.clone()).or_default().insert(kept.commit.clone());
+                Ok(true)
+            }
+            Err(Error::Git { .. }) if self.tip(&begun.delegation)? != to.from => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether the result has this work, as after a crash between merging and saying so.
@@ -62,7 +121,7 @@ impl Repository {
         }
     }
 
-    fn results(&self) -> MutexGuard<'_, HashMap<String, HashSet<String>>> {
+    fn results(&self) -> MutexGuard<'_, Results> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -80,7 +139,10 @@ impl Repository {
         let mut parts = text.split('\0').filter(|part| !part.is_empty());
         match (said.code, parts.next()) {
             (0, Some(tree)) => Ok(Trial::Fits { tree: tree.to_owned() }),
-            (1, Some(_)) => Ok(Trial::Conflict { files: parts.map(str::to_owned).collect() }),
+            (1, Some(tree)) => {
+                let (files, tree) = (parts.map(str::to_owned).collect(), tree.to_owned());
+                Ok(Trial::Conflict { files, tree })
+            }
             _ => Err(super::super::git::complaint("merge-tree", &said)),
         }
     }

@@ -38,7 +38,7 @@ impl Repository {
         }
         let tree = match self.trial(&head, back)? {
             Trial::Fits { tree } => tree,
-            Trial::Conflict { files } => {
+            Trial::Conflict { files, tree: _ } => {
                 let reason = "what came later builds on what would be taken back";
                 let hint = "nothing was changed; undo it by hand with git revert";
                 return Err(refused(reason, files, hint));

@@ -1,0 +1,105 @@
+//! The merge queue: work that fits alone and not together, and work that conflicts.
+
+use serde_json::Value;
+
+use super::stage::Stage;
+
+const ONCE: &str = "[recovery]\nautoRetry = false\n";
+
+fn status(subtask: &Value) -> &str {
+    subtask["status"].as_str().unwrap_or_default()
+}
+
+/// An agent that writes, is verified, and may meet what somebody else wrote.
+fn verified(stage: &Stage, id: &str, script: &str, check: &str) {
+    stage.agent(id, "", &format!("{script}\nlegation submit --status completed --summary {id}"));
+    let path = format!(".legation/agents/{id}.md");
+    let text = std::fs::read_to_string(stage.project().join(&path)).unwrap();
+    let verify = format!("timeout: 60s\n  verify: ['{check}']");
+    stage.write(&path, &text.replace("timeout: 60s", &verify));
+}
+
+/// Delegates to both side by side; the view, and the one that was merged last.
+fn both(stage: &Stage, names: [&str; 2]) -> (i32, Value) {
+    let subtask = |name: &str| format!("{{\"id\":\"{name}\",\"agent\":\"{name}\"}}");
+    let plan =
+        format!("{{\"pattern\":\"parallel\",\"subtasks\":[{}]}}", names.map(subtask).join(","));
+    let file = stage.out("plan.json");
+    std::fs::write(&file, plan).unwrap();
+    stage.json(&["delegate", "--plan", file.to_str().unwrap(), "Both"])
+}
+
+fn ended<'a>(view: &'a Value, how: &str) -> &'a Value {
+    let subtasks = view["subtasks"].as_array().unwrap();
+    subtasks.iter().find(|subtask| status(subtask) == how).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn what_passes_alone_and_not_together_does_not_move_the_result() {
+    let stage = Stage::new(ONCE);
+    // Each is fine by itself; only one of them may be there.
+    let check = "pwd >> $OUT/where; test ! -e a.txt -o ! -e b.txt || exit 7";
+    let check = check.replace("$OUT", stage.out("").to_str().unwrap());
+    verified(&stage, "a", "echo a > a.txt", &check);
+    verified(&stage, "b", "echo b > b.txt", &check);
+    let (code, view) = both(&stage, ["a", "b"]);
+    let blocked = ended(&view, "blocked");
+    assert_eq!((code, status(&view)), (4, "blocked"), "{view}");
+    assert_eq!(blocked["error"]["type"], "verification", "{blocked}");
+    assert_eq!(blocked["error"]["details"]["verify"][0]["exitCode"], 7, "{blocked}");
+    assert!(blocked["error"]["message"].as_str().unwrap().contains("ended with code 7"));
+    // Once for each, and once for the second on the merged files, somewhere else.
+    let told = stage.told("where");
+    let mut places: Vec<&str> = told.lines().collect();
+    assert_eq!(places.len(), 3, "{places:?}");
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 3, "{places:?}");
+    let id = view["delegationId"].as_str().unwrap();
+    let files = stage.shell(&format!("git ls-tree --name-only legation/{id}/result"));
+    let files = String::from_utf8(files.stdout).unwrap();
+    let done = ended(&view, "completed")["id"].as_str().unwrap();
+    assert_eq!(files, format!(".gitignore\nREADME.md\n{done}.txt\n"));
+    let left = stage.shell("find \"$HOME\" -name 'exec-*-on-*' -path '*/workspaces/*'");
+    assert_eq!(String::from_utf8(left.stdout).unwrap(), "", "the throw-away workspace is gone");
+    let name = blocked["id"].as_str().unwrap();
+    let (code, work) = stage.json(&["diff", id, name]);
+    assert!(code == 0 && work.to_string().contains(&format!("{name}.txt")), "{work}");
+}
+
+#[test]
+fn what_passes_together_is_merged_and_its_own_files_are_not_verified_twice() {
+    let stage = Stage::new(ONCE);
+    let check = format!("echo x >> {}", stage.out("ran").display());
+    verified(&stage, "a", "echo a > a.txt", &check);
+    verified(&stage, "b", "echo b > b.txt", &check);
+    let (code, view) = both(&stage, ["a", "b"]);
+    assert_eq!((code, status(&view)), (0, "completed"), "{view}");
+    assert_eq!(stage.told("ran").lines().count(), 3);
+}
+
+#[test]
+fn a_conflict_is_shown_with_its_lines_and_nothing_is_lost() {
+    let stage = Stage::new(ONCE);
+    for name in ["a", "b"] {
+        let script = format!("echo {name} > README.md");
+        stage.agent(name, "", &format!("{script}\nlegation submit --status completed --summary x"));
+    }
+    let (code, view) = both(&stage, ["a", "b"]);
+    assert_eq!((code, status(&view)), (4, "blocked"), "{view}");
+    let (done, blocked) = (ended(&view, "completed"), ended(&view, "blocked"));
+    let (done, name) = (done["id"].as_str().unwrap(), blocked["id"].as_str().unwrap());
+    let hunk = &blocked["error"]["details"]["hunks"][0];
+    assert_eq!((hunk["file"].as_str(), hunk["line"].as_u64()), (Some("README.md"), Some(1)));
+    let lines = format!("<<<<<<< result\n{done}\n=======\n{name}\n>>>>>>> subtask");
+    assert_eq!(hunk["text"].as_str(), Some(lines.as_str()));
+    let id = view["delegationId"].as_str().unwrap();
+    let page = stage.shell(&format!("legation status {id}"));
+    let page = String::from_utf8(page.stdout).unwrap();
+    assert!(page.contains("README.md, line 1:") && page.contains("<<<<<<< result"), "{page}");
+    for next in ["diff", "retry", "skip"] {
+        assert!(page.contains(&format!("legation {next} {id} {name}")), "{page}");
+    }
+    let (code, work) = stage.json(&["diff", id, name]);
+    assert!(code == 0 && work.to_string().contains(&format!("+{name}")), "{work}");
+}

@@ -1,0 +1,207 @@
+//! The merge queue: foreseen, tried out, moved on; and what is told of a conflict.
+
+use expect_test::{Expect, expect};
+use legation_runners::workspace::{Candidate, Error, Kept, Outlook, Spaces};
+
+use super::project::{Project, create, in_every_way, keep, merge, read, write};
+
+fn foreseen(spaces: &Spaces, kept: &Kept) -> Candidate {
+    match spaces.foresee("del-1", kept).unwrap() {
+        Outlook::Fits(candidate) => candidate,
+        other @ (Outlook::Conflict { .. } | Outlook::Nothing) => panic!("{other:?}"),
+    }
+}
+
+fn conflict(spaces: &Spaces, kept: &Kept, expected: &Expect) {
+    let Outlook::Conflict { files, hunks } = spaces.foresee("del-1", kept).unwrap() else {
+        panic!("it fits")
+    };
+    let hunks = hunks.iter().map(|hunk| format!("{}:{}\n{}\n", hunk.file, hunk.line, hunk.text));
+    expected.assert_eq(&format!("{}\n{}", files.join(" "), hunks.collect::<String>()));
+}
+
+/// Two attempts that write these files, the first of which is merged.
+fn sides(project: &Project, one: &[(&str, &str)], other: &[(&str, &str)]) -> (Spaces, Kept) {
+    let spaces = project.open();
+    let (first, second) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
+    for (path, text) in one {
+        write(&first.root, path, text);
+    }
+    for (path, text) in other {
+        write(&second.root, path, text);
+    }
+    merge(&spaces, &keep(&spaces, &first));
+    let kept = keep(&spaces, &second);
+    (spaces, kept)
+}
+
+fn goes_step_by_step(project: &Project) {
+    let spaces = project.open();
+    let (first, second) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
+    write(&first.root, "one.txt", "1\n");
+    write(&second.root, "two.txt", "2\n");
+    let (one, two) = (keep(&spaces, &first), keep(&spaces, &second));
+    let early = foreseen(&spaces, &two);
+    let forward = foreseen(&spaces, &one);
+    assert!(!spaces.is_untried(&one, &forward).unwrap(), "its own files were verified already");
+    assert!(spaces.advance("del-1", &one, &forward).unwrap());
+    assert!(!spaces.advance("del-1", &two, &early).unwrap(), "the result has moved since");
+    assert_eq!(spaces.foresee("del-1", &one).unwrap(), Outlook::Nothing);
+    let both = foreseen(&spaces, &two);
+    assert!(spaces.is_untried(&two, &both).unwrap());
+    let stage = spaces.rehearse(&second, &both).unwrap();
+    assert_eq!(read(&stage.root, "one.txt") + &read(&stage.root, "two.txt"), "1\n2\n");
+    assert!(stage.root != second.root && stage.attempt != second.attempt);
+    assert_eq!(spaces.rehearse(&second, &both).unwrap(), stage, "as after a crash");
+    write(&stage.root, "build.log", "x\n");
+    spaces.end_rehearsal(&stage).unwrap();
+    assert!(!stage.root.join("one.txt").exists());
+    assert_eq!(spaces.list().unwrap(), ["exec-1", "exec-2"]);
+    assert!(spaces.advance("del-1", &two, &both).unwrap());
+    assert_eq!(spaces.foresee("del-1", &two).unwrap(), Outlook::Nothing);
+    let diff = spaces.diff("del-1", None).unwrap();
+    assert!(diff.contains("+1") && diff.contains("+2") && !diff.contains("build.log"), "{diff}");
+    let refused = spaces.end_rehearsal(&second).unwrap_err();
+    assert!(matches!(&refused, Error::NotKept { attempt } if attempt == "exec-2"), "{refused}");
+}
+
+#[test]
+fn a_merge_is_foreseen_tried_out_and_only_then_made() {
+    in_every_way(|| goes_step_by_step(&Project::new()));
+    goes_step_by_step(&Project::plain());
+}
+
+#[test]
+fn what_has_the_same_files_in_another_order_is_not_new() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let (first, second) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
+        write(&first.root, "one.txt", "1\n");
+        write(&second.root, "two.txt", "2\n");
+        let (one, two) = (keep(&spaces, &first), keep(&spaces, &second));
+        merge(&spaces, &one);
+        merge(&spaces, &two);
+        let mut third = super::project::wanted("del-1", "exec-3");
+        third.with = vec![one.commit, two.commit];
+        let third = spaces.create(&third).unwrap();
+        write(&third.root, "three.txt", "3\n");
+        let three = keep(&spaces, &third);
+        let merged = foreseen(&spaces, &three);
+        assert!(!merged.is_forward && !spaces.is_untried(&three, &merged).unwrap());
+    });
+}
+
+#[test]
+fn a_conflict_is_told_with_its_lines() {
+    let before = "a\nb\nc\nd\ne\nf\ng\n";
+    let one = [("same.txt", "a\nB\nc\nd\ne\nf\nONE\n"), ("new.txt", "mine\n")];
+    let other = [("same.txt", "a\nb, too\nc\nd\ne\nf\nOTHER\n"), ("new.txt", "yours\n")];
+    let told = expect![[r#"
+        new.txt same.txt
+        new.txt:1
+        <<<<<<< result
+        mine
+        =======
+        yours
+        >>>>>>> subtask
+        same.txt:2
+        <<<<<<< result
+        B
+        =======
+        b, too
+        >>>>>>> subtask
+        same.txt:11
+        <<<<<<< result
+        ONE
+        =======
+        OTHER
+        >>>>>>> subtask
+    "#]];
+    in_every_way(|| {
+        let project = Project::new();
+        project.write("same.txt", before);
+        project.git("add same.txt");
+        project.git("commit -qm same");
+        let (spaces, kept) = sides(&project, &one, &other);
+        conflict(&spaces, &kept, &told);
+    });
+}
+
+#[test]
+fn a_conflict_in_a_plain_folder_is_told_with_its_lines() {
+    let project = Project::plain();
+    project.write("same.txt", "a\nb\n");
+    let (spaces, kept) = sides(&project, &[("same.txt", "a\nB\n")], &[("same.txt", "a\nb2\n")]);
+    conflict(
+        &spaces,
+        &kept,
+        &expect![[r#"
+        same.txt
+        same.txt:2
+        <<<<<<< result
+        B
+        =======
+        b2
+        >>>>>>> subtask
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_no_text_or_gone_on_one_side_is_named_only() {
+    let project = Project::new();
+    let one = [("data.bin", "\0one")];
+    let (spaces, kept) = sides(&project, &one, &[("data.bin", "\0other")]);
+    conflict(
+        &spaces,
+        &kept,
+        &expect![[r#"
+        data.bin
+    "#]],
+    );
+}
+
+#[test]
+fn what_looks_like_a_marker_is_text() {
+    let project = Project::new();
+    let fake = "<<<<<<< result\nx\n=======\ny\n>>>>>>> subtask\n";
+    let (spaces, kept) = sides(&project, &[("a.txt", "one\n")], &[("a.txt", fake)]);
+    conflict(
+        &spaces,
+        &kept,
+        &expect![[r#"
+        a.txt
+        a.txt:1
+        <<<<<<< result
+        one
+        =======
+        <<<<<<< result
+        x
+        =======
+        y
+        >>>>>>> subtask
+        >>>>>>> subtask
+    "#]],
+    );
+}
+
+#[test]
+fn however_large_a_conflict_is_what_is_told_of_it_is_small() {
+    let project = Project::new();
+    let long = |word: &str| format!("{}\n", word.repeat(300)).repeat(500);
+    let (one, other) = (long("x"), long("y"));
+    let files: Vec<String> = (0..40).map(|number| format!("f{number}.txt")).collect();
+    let of =
+        |text: &'static str| files.iter().map(|file| (file.as_str(), text)).collect::<Vec<_>>();
+    let (one, other): (&'static str, &'static str) = (one.leak(), other.leak());
+    let (spaces, kept) = sides(&project, &of(one), &of(other));
+    let Outlook::Conflict { files, hunks } = spaces.foresee("del-1", &kept).unwrap() else {
+        panic!("it fits")
+    };
+    let bytes: usize = hunks.iter().map(|hunk| hunk.text.len()).sum();
+    assert_eq!((files.len(), hunks.len(), bytes < 10_000), (40, 1, true), "{bytes}");
+    let lines: Vec<&str> = hunks.iter().flat_map(|hunk| hunk.text.lines()).collect();
+    assert!(lines.iter().all(|line| line.chars().count() <= 200), "{lines:?}");
+    assert!(lines.contains(&"[961 lines left out]") && lines.contains(&"======="), "{lines:?}");
+}
