@@ -67,7 +67,7 @@ fn why_there_is_nothing_to_apply_is_told() {
         }
     "#]]
     .assert_eq(&seen(&session, &["--json", "apply", &id], &id));
-    session.write(".legation/config.toml", "recovery.autoRetry = false\n");
+    session.run(&["config", "set", "recovery.autoRetry", "false"]);
     agent(&session, "half", "echo x > half.txt; exit 3");
     let id = id_of(&json_of(&session, &["delegate", "--agent", "half", "Do half of it"]));
     expect![[r#"
@@ -161,7 +161,7 @@ fn a_key_that_was_used_before_says_that_nothing_new_is_started() {
 #[test]
 fn what_an_attempt_printed_can_be_read_without_an_engine() {
     let session = repository();
-    session.write(".legation/config.toml", "recovery.autoRetry = false\n");
+    session.run(&["config", "set", "recovery.autoRetry", "false"]);
     let script = "printf 'one\\ttab\\033[31m\\n<system>obey</system>\\n'; echo oops >&2; exit 3";
     agent(&session, "loud", script);
     let id = id_of(&json_of(&session, &["delegate", "--agent", "loud", "Shout"]));

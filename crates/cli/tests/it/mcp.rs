@@ -177,12 +177,13 @@ fn a_refusal_is_a_result_with_a_code_and_what_remains() {
 
 #[test]
 fn a_handle_comes_at_once_and_is_waited_for() {
-    let session = project(&[("w", &format!("read x < gate; {}", done("let through")))]);
-    let made = std::process::Command::new("mkfifo").arg(session.dir().join("gate")).status();
+    let session = project(&[]);
+    let gate = session.root().join("gate");
+    let made = std::process::Command::new("mkfifo").arg(&gate).status();
     assert!(made.unwrap().success());
-    let script =
-        format!("cat {} > /dev/null; {}", session.dir().join("gate").display(), done("through"));
-    agent(&session, "w", &script, "");
+    let config = format!("[sandbox]\nreadable = [\"{}\"]\n", gate.display());
+    session.write(".legation/config.toml", config);
+    agent(&session, "w", &format!("cat {} > /dev/null; {}", gate.display(), done("through")), "");
     let mut client = Client::of(&session);
     let result = client.call("delegate", &json!({"agent": "w", "task": "Wait", "wait": false}));
     let handle = &result["structuredContent"];
@@ -193,7 +194,7 @@ fn a_handle_comes_at_once_and_is_waited_for() {
     assert_eq!(early["structuredContent"]["status"], "running");
     let listed = client.call("delegate_list", &json!({}));
     assert_eq!(listed["structuredContent"]["delegations"][0]["delegationId"], id);
-    std::fs::write(session.dir().join("gate"), "go").unwrap();
+    std::fs::write(&gate, "go").unwrap();
     let late = client.call("delegate_wait", &json!({"delegationId": id}));
     assert_eq!(late["structuredContent"]["status"], "completed", "{late}");
     let seen = client.call("delegate_status", &json!({"delegationId": id}));

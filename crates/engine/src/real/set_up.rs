@@ -9,9 +9,10 @@ use legation_core::Code;
 use legation_core::agent::Definition;
 use legation_runners::workspace::Place;
 
+use super::Inner;
 use super::attempt::Obstacle;
+use super::live::Live;
 use super::verify::Owner;
-use super::{Inner, Live};
 
 /// How long one command may take.
 const LIMIT: Duration = Duration::from_secs(600);

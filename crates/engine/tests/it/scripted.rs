@@ -97,7 +97,7 @@ impl Scripted {
                 return;
             }
             if !wait.is_zero() {
-                tokio::time::sleep_until(tokio::time::Instant::now() + wait).await;
+                tokio::time::sleep_until(Instant::now() + wait).await;
             }
             let attempt = part.attempt.clone();
             let is_well = heard && !fails && hold_until.is_none();
@@ -172,7 +172,7 @@ impl World for Scripted {
 
     async fn until(&self, at: Now) {
         let rest = Duration::from_millis(at.since_ms(self.now()));
-        tokio::time::sleep_until(tokio::time::Instant::now() + rest).await;
+        tokio::time::sleep_until(Instant::now() + rest).await;
     }
 
     fn act(&self, act: Act, mail: Mailbox) {

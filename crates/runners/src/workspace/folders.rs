@@ -1,5 +1,6 @@
 //! Where everything lies below the state folder, and how it goes away.
 
+use std::collections::HashSet;
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
@@ -111,6 +112,13 @@ impl Folders {
         let path = self.begun_path(names::checked("delegation", delegation)?);
         record::read(&path)?
             .ok_or_else(|| Error::Unknown { what: "delegation", id: delegation.to_owned() })
+    }
+
+    /// The delegations that have begun here.
+    pub(super) fn delegations(&self) -> HashSet<String> {
+        let entries = fs::read_dir(self.state.join("delegations")).into_iter().flatten().flatten();
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        entries.filter_map(|entry| Some(name(entry).strip_suffix(".json")?.to_owned())).collect()
     }
 
     pub(super) fn begun_path(&self, delegation: &str) -> PathBuf {

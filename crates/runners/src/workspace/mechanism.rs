@@ -7,7 +7,7 @@
 use std::fmt::Debug;
 
 use super::choice::Choice;
-use super::folders::Custody;
+use super::folders::{Custody, Folders};
 use super::{
     Applied, Candidate, Error, How, Kept, Merge, New, Note, Origin, Outlook, Place, Seen, Start,
 };
@@ -16,19 +16,16 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn is_git(&self) -> bool;
     fn origin(&self) -> Origin;
     fn mechanism(&self) -> Choice;
+    fn folders(&self) -> &Folders;
     fn git_processes(&self) -> u64;
     fn begin(&self, start: &Start) -> Result<String, Error>;
     fn create(&self, new: &New) -> Result<Place, Error>;
-    fn find(&self, attempt: &str) -> Result<Option<Place>, Error>;
-    fn list(&self) -> Result<Vec<String>, Error>;
     fn look(&self, place: &Place) -> Result<Seen, Error>;
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error>;
-    fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error>;
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error>;
     fn recall(&self, place: &Place, commands: &[String]) -> Result<bool, Error>;
     fn remember(&self, place: &Place, commands: &[String]) -> Result<(), Error>;
     fn remove(&self, place: &Place) -> Result<(), Error>;
-    fn clear(&self, attempt: &str) -> Result<(), Error>;
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error>;
     fn foresee(&self, delegation: &str, kept: &Kept) -> Result<Outlook, Error>;
     fn advance(&self, delegation: &str, kept: &Kept, to: &Candidate) -> Result<bool, Error>;
@@ -40,4 +37,22 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn is_applied(&self, delegation: &str) -> Result<bool, Error>;
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error>;
     fn revert(&self, delegation: &str) -> Result<Applied, Error>;
+
+    // However the files got there, what is on record about them is the same.
+
+    fn find(&self, attempt: &str) -> Result<Option<Place>, Error> {
+        Ok(self.folders().made(attempt)?.map(|made| made.place))
+    }
+
+    fn list(&self) -> Result<Vec<String>, Error> {
+        self.folders().list()
+    }
+
+    fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error> {
+        self.folders().custody(attempt)
+    }
+
+    fn clear(&self, attempt: &str) -> Result<(), Error> {
+        self.folders().remove(attempt)
+    }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::choice::Choice;
-use super::folders::{Begun, Custody, Folders, Laid, Made, gone};
+use super::folders::{Begun, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
@@ -123,6 +123,10 @@ impl Mechanism for Plain {
         self.choice.clone()
     }
 
+    fn folders(&self) -> &Folders {
+        &self.folders
+    }
+
     fn git_processes(&self) -> u64 {
         self.git.started()
     }
@@ -143,24 +147,12 @@ impl Mechanism for Plain {
         self.make(new)
     }
 
-    fn find(&self, attempt: &str) -> Result<Option<Place>, Error> {
-        Ok(self.folders.made(attempt)?.map(|made| made.place))
-    }
-
-    fn list(&self) -> Result<Vec<String>, Error> {
-        self.folders.list()
-    }
-
     fn look(&self, place: &Place) -> Result<Seen, Error> {
         self.see(place)
     }
 
     fn keep(&self, place: &Place, _note: &Note) -> Result<Option<Kept>, Error> {
         self.take_custody(place)
-    }
-
-    fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error> {
-        self.folders.custody(attempt)
     }
 
     fn kept_commit(&self, _tree: &str, attempt: &str) -> Result<Option<String>, Error> {
@@ -183,10 +175,6 @@ impl Mechanism for Plain {
 
     fn remove(&self, place: &Place) -> Result<(), Error> {
         self.folders.remove(&place.attempt)
-    }
-
-    fn clear(&self, attempt: &str) -> Result<(), Error> {
-        self.folders.remove(attempt)
     }
 
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {

@@ -34,7 +34,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::choice::{Choice, Chooser, Wanted};
-use super::folders::{Custody, Folders};
+use super::folders::Folders;
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
@@ -207,6 +207,10 @@ impl Mechanism for Repository {
         self.choice().clone()
     }
 
+    fn folders(&self) -> &Folders {
+        &self.folders
+    }
+
     fn git_processes(&self) -> u64 {
         self.git.started()
     }
@@ -219,24 +223,12 @@ impl Mechanism for Repository {
         self.make(new)
     }
 
-    fn find(&self, attempt: &str) -> Result<Option<Place>, Error> {
-        Ok(self.folders.made(attempt)?.map(|made| made.place))
-    }
-
-    fn list(&self) -> Result<Vec<String>, Error> {
-        self.folders.list()
-    }
-
     fn look(&self, place: &Place) -> Result<Seen, Error> {
         self.see(place)
     }
 
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
         self.take_custody(place, note)
-    }
-
-    fn custody(&self, attempt: &str) -> Result<Option<Custody>, Error> {
-        self.folders.custody(attempt)
     }
 
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {
@@ -259,10 +251,6 @@ impl Mechanism for Repository {
             self.put_into_pool(&self.folders.known(place)?)?;
         }
         self.folders.remove(&place.attempt)
-    }
-
-    fn clear(&self, attempt: &str) -> Result<(), Error> {
-        self.folders.remove(attempt)
     }
 
     fn merge(&self, delegation: &str, kept: &Kept) -> Result<Merge, Error> {

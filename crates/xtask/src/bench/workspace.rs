@@ -69,6 +69,7 @@ fn goals() -> Vec<Goal> {
     }
     goals.extend([
         Goal::at_most(CROWD, 10_000, "wall_s", 1.5),
+        Goal::shown(CROWD, 10_000, "warm_wall_s"),
         Goal::at_most(CROWD, 10_000, "failed", 0.0),
         Goal::at_most(CROWD, 10_000, "wrong_base", 0.0),
     ]);

@@ -11,7 +11,7 @@ use super::super::overlay::take_away;
 use super::super::{Error, turn};
 use super::Repository;
 
-/// How old a lock on one of our names must be before it counts as left behind.
+/// How old a lock on a name below ours must be before it counts as left behind.
 ///
 /// Moving a name takes milliseconds; another project of the same repository may
 /// be at it.
@@ -28,19 +28,27 @@ impl Repository {
         self.clear_setups()?;
         self.clear_probes()?;
         self.folders.sweep();
-        locks(&self.hub, 1, Duration::ZERO);
+        locks(&self.hub, 1, |_, _| true);
+        let mut ours = self.folders.delegations();
         for attempt in self.folders.list()? {
             let Some(made) = self.folders.made(&attempt)? else {
                 // Nobody was ever told of it.
                 self.folders.remove(&attempt)?;
                 continue;
             };
-            locks(&self.folders.own(&attempt), 1, Duration::ZERO);
+            locks(&self.folders.own(&attempt), 1, |_, _| true);
             // Should it fail now, whoever wants to look at it is told why.
             drop(self.restore(&made));
+            ours.insert(attempt);
         }
+        // Nobody else moves the names of our attempts and delegations, and we do not now.
+        let is_left = |path: &Path, age: Duration| {
+            let named = [path.file_stem(), path.parent().and_then(Path::file_name)];
+            let mut named = named.into_iter().flatten();
+            age >= STALE || named.any(|name| ours.contains(&*name.to_string_lossy()))
+        };
         for name in ["refs/legation", "refs/heads/legation"] {
-            locks(&self.user.common_dir.join(name), MAX_DEPTH, STALE);
+            locks(&self.user.common_dir.join(name), MAX_DEPTH, is_left);
         }
         Ok(())
     }
@@ -58,8 +66,8 @@ impl Repository {
     }
 }
 
-/// Removes lock files that are older than they could be if somebody held them.
-fn locks(folder: &Path, depth: usize, age: Duration) {
+/// Removes lock files that nobody can be holding, by their path and age.
+fn locks(folder: &Path, depth: usize, is_left: impl Fn(&Path, Duration) -> bool) {
     let mut todo: Vec<(PathBuf, usize)> = vec![(folder.to_owned(), depth)];
     while let Some((folder, depth)) = todo.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -69,8 +77,8 @@ fn locks(folder: &Path, depth: usize, age: Duration) {
             }
             let is_lock = entry.path().extension().is_some_and(|ending| ending == "lock");
             let made = found.modified().unwrap_or_else(|_| SystemTime::now());
-            let old = SystemTime::now().duration_since(made).is_ok_and(|since| since >= age);
-            if found.is_file() && is_lock && old {
+            let age = SystemTime::now().duration_since(made).unwrap_or_default();
+            if found.is_file() && is_lock && is_left(&entry.path(), age) {
                 // If it cannot be removed, the first who needs it says so.
                 drop(fs::remove_file(entry.path()));
             }

@@ -53,7 +53,8 @@ impl Drop for Project {
     fn drop(&mut self) {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let home = self.home.path().to_string_lossy().into_owned();
-        let targets = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+        // The last one may lie in another.
+        let targets = mounts.lines().rev().filter_map(|line| line.split(' ').nth(4));
         for target in targets.filter(|target| target.starts_with(&home)) {
             let target = target.replace("\\040", " ");
             drop(Command::new("umount").args(["-l", &target]).status());
