@@ -6,6 +6,7 @@
 //! that is decided where the tree is known.
 
 mod entries;
+mod overlap;
 mod parts;
 mod targets;
 
@@ -24,6 +25,7 @@ use crate::tree::plan::{Aggregate, Plan};
 use crate::tree::rejection::Refusal;
 
 pub use entries::{class_of_hours, of_entries};
+pub use overlap::overlaps;
 pub use parts::Parts;
 pub use targets::{Chosen, candidate};
 

@@ -9,6 +9,7 @@ mod config;
 mod decision;
 mod golden;
 mod money;
+mod overlap;
 mod returns;
 mod story;
 mod task;

@@ -53,10 +53,14 @@ impl<H: Host> Service<H> {
             listener.say(&Reply::Note(warning.clone())).await;
         }
         let accepted = self.accept(who, (&call, &passed_on), &home).await;
-        let (accepted, first) = match accepted {
+        let (accepted, first, warnings) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => return Err(self.refused(who, (&error, &asked_for(&call)), &home).await),
         };
+        // Who does not wait for the end hears nothing after the acceptance.
+        for warning in &warnings {
+            listener.say(&Reply::Note(warning.clone())).await;
+        }
         listener.say(&first).await;
         let id = accepted.id;
         let tree = match who {
@@ -64,12 +68,11 @@ impl<H: Host> Service<H> {
             Who::Root { .. } => id.clone(),
         };
         if call.detach {
-            return Ok(Reply::Answer {
-                status: "accepted".to_owned(),
-                view: serde_json::json!({"delegationId": id, "status": "accepted"}),
-            });
+            let view = serde_json::json!({"delegationId": id, "status": "accepted"});
+            return Ok(warned(Reply::Answer { status: "accepted".to_owned(), view }, &warnings));
         }
-        self.tell_until_end(&tree, &id, (accepted.news, listener)).await
+        let reply = self.tell_until_end(&tree, &id, (accepted.news, listener)).await?;
+        Ok(warned(reply, &warnings))
     }
 
     async fn accept(
@@ -77,7 +80,7 @@ impl<H: Host> Service<H> {
         who: &Who,
         (call, passed_on): (&Call, &BTreeMap<String, String>),
         home: &Home,
-    ) -> Result<(crate::mail::Accepted, Reply), Error> {
+    ) -> Result<(crate::mail::Accepted, Reply, Vec<String>), Error> {
         let house = House { config: &home.config, roster: &home.roster };
         let (tree, path, follow) = match who {
             Who::Root { .. } => (None, Vec::new(), Follow::Everything),
@@ -89,6 +92,7 @@ impl<H: Host> Service<H> {
         let planned = planned.map_err(|refusal| Error::Rejected(refusal.into()))?;
         self.check_programs(&planned.delegate, asker.path.last())?;
         let pattern = planned.delegate.pattern;
+        let warnings = call::overlaps(&planned.delegate);
         let new = tree.is_none().then(|| planned.delegate.id.clone());
         // Before it is accepted: what starts first looks for it at once.
         new.iter().for_each(|tree| self.real.keep_caller(tree, passed_on));
@@ -102,7 +106,7 @@ impl<H: Host> Service<H> {
             pattern,
             chosen: planned.chosen.iter().map(Into::into).collect(),
         };
-        Ok((accepted, first))
+        Ok((accepted, first, warnings))
     }
 
     /// Refuses what no program could do, before anything starts.
@@ -261,4 +265,14 @@ pub(super) fn not_yours() -> Refusal {
         "An attempt may only steer delegations that it has asked for itself.",
         "Leave this one to whoever asked for it.",
     )
+}
+
+/// An answer with what its caller was warned of.
+fn warned(mut reply: Reply, warnings: &[String]) -> Reply {
+    if let Reply::Answer { view: Value::Object(view), .. } = &mut reply
+        && !warnings.is_empty()
+    {
+        view.insert("warnings".to_owned(), warnings.into());
+    }
+    reply
 }

@@ -48,7 +48,14 @@ pub(super) fn run(
         // A first delegation has none before it that it could be the same as.
         Rejection::Same(_) | Rejection::Stale => CommandError::usage("nothing would come of it"),
     })?;
-    let value = foreseen.value(&planned, depth);
+    let mut value = foreseen.value(&planned, depth);
+    let warnings = call::overlaps(&planned.delegate);
+    for warning in &warnings {
+        output.note(&format!("warning: {warning}"));
+    }
+    if let Some(answer) = value.as_object_mut().filter(|_| !warnings.is_empty()) {
+        answer.insert("warnings".to_owned(), json!(warnings));
+    }
     output.answer(&value, || plan::page(&value));
     Ok(ExitCode::SUCCESS)
 }

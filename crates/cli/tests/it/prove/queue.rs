@@ -1,4 +1,5 @@
-//! The merge queue: work that fits alone and not together, and work that conflicts.
+//! The merge queue: work that fits alone and not together, work that conflicts, and what is
+//! foreseen of both.
 
 use serde_json::Value;
 
@@ -102,4 +103,33 @@ fn a_conflict_is_shown_with_its_lines_and_nothing_is_lost() {
     }
     let (code, work) = stage.json(&["diff", id, name]);
     assert!(code == 0 && work.to_string().contains(&format!("+{name}")), "{work}");
+}
+
+#[test]
+fn two_that_declare_the_same_file_are_warned_of_before_anything_starts() {
+    let stage = Stage::new(ONCE);
+    stage.agent("a", "", "legation submit --status completed --summary looked");
+    let plan = r#"{"pattern":"parallel","subtasks":[
+        {"id":"x","agent":"a","files":["src/*.rs"]},{"id":"y","agent":"a","files":["src/lib.rs"]}]}"#;
+    let file = stage.out("plan.json");
+    std::fs::write(&file, plan).unwrap();
+    let file = file.to_str().unwrap();
+    let warning = "`x` and `y` run side by side and both mean to change src/*.rs; the second to \
+                   end may conflict. Let one depend on the other.";
+    for args in [
+        &["delegate", "--plan", file, "--dry-run", "Both"][..],
+        &["delegate", "--plan", file, "Both"],
+    ] {
+        let (code, view) = stage.json(args);
+        assert_eq!((code, view["warnings"][0].as_str()), (0, Some(warning)), "{view}");
+    }
+    for args in [
+        &["delegate", "--plan", file, "--dry-run", "Both"][..],
+        &["delegate", "--plan", file, "Both"],
+        &["delegate", "--plan", file, "--detach", "Both"],
+    ] {
+        let said = stage.legation(args).output().unwrap();
+        let said = String::from_utf8(said.stderr).unwrap();
+        assert!(said.contains(&format!("warning: {warning}")), "{said}");
+    }
 }
