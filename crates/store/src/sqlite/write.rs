@@ -12,16 +12,14 @@ use crate::append::{Append, Appended, Row};
 use crate::error::Error;
 use crate::record::Delegation;
 
-const FIND: &str = "SELECT no, TRUE, \
-    (SELECT seq FROM events WHERE tree = no ORDER BY seq DESC LIMIT 1) \
-    FROM fresh_trees WHERE id = ?1 \
-    UNION ALL SELECT no, FALSE, \
-    (SELECT seq FROM events WHERE tree = no ORDER BY seq DESC LIMIT 1) \
-    FROM trees WHERE id = ?1 LIMIT 1";
+const FIND: &str = "SELECT no, TRUE, seq FROM fresh_trees WHERE id = ?1 \
+    UNION ALL SELECT no, FALSE, seq FROM trees WHERE id = ?1 LIMIT 1";
 const EVENTS: &str = "INSERT INTO events (position, tree, seq, id, lengths, texts) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const TREE: &str = "INSERT OR REPLACE INTO fresh (id, is_tree, tree, ended_at) \
-    VALUES (?1, 1, ?2, ?3)";
+const TREE: &str = "INSERT OR REPLACE INTO fresh (id, is_tree, tree, seq, ended_at) \
+    VALUES (?1, 1, ?2, ?3, ?4)";
+const SEQ: &str = "UPDATE fresh SET seq = ?2 WHERE id = ?1 AND is_tree = 1";
+const FILED_SEQ: &str = "UPDATE trees SET seq = ?2 WHERE no = ?1";
 const UNFILE_TREE: &str = "DELETE FROM trees WHERE no = ?1";
 const OWNER: &str = "SELECT tree, TRUE FROM fresh_delegations WHERE id = ?1 \
     UNION ALL SELECT tree, FALSE FROM delegations WHERE id = ?1 LIMIT 1";
@@ -64,26 +62,19 @@ pub(super) fn append(
     };
     let (lengths, texts) = packed::pack(&append.events);
     connection.prepare_cached(EVENTS)?.execute(params![position, no, seq, name, lengths, texts])?;
-    if found.is_none() {
-        connection.prepare_cached(TREE)?.execute(params![append.tree, no, None::<i64>])?;
-    }
+    write_tree(connection, append, found.as_ref(), (no, seq))?;
     for id in filed {
         connection.prepare_cached(UNFILE_DELEGATION)?.execute([id])?;
     }
-    let is_filed = found.is_some_and(|tree| !tree.is_fresh);
-    if is_filed && append.rows.iter().any(|row| matches!(row, Row::Tree { .. })) {
-        connection.prepare_cached(UNFILE_TREE)?.execute([no])?;
-    }
     for row in &append.rows {
-        write(connection, (&append.tree, no), row)?;
+        write(connection, no, row)?;
     }
     Ok(Appended { seq: seq.unsigned_abs(), position: position.unsigned_abs() })
 }
 
 fn find(connection: &Connection, tree: &str) -> rusqlite::Result<Option<Tree>> {
     let tree_of = |row: &rusqlite::Row<'_>| {
-        let last: Option<i64> = row.get(2)?;
-        Ok(Tree { no: row.get(0)?, is_fresh: row.get(1)?, last: last.unwrap_or(0) })
+        Ok(Tree { no: row.get(0)?, is_fresh: row.get(1)?, last: row.get(2)? })
     };
     connection.prepare_cached(FIND)?.query_row([tree], tree_of).optional()
 }
@@ -128,11 +119,42 @@ fn check<'a>(
     Ok(filed)
 }
 
-fn write(connection: &Connection, (tree, no): (&str, i64), row: &Row) -> Result<(), Failure> {
-    match row {
-        Row::Tree { ended_at } => {
-            connection.prepare_cached(TREE)?.execute(params![tree, no, ended_at])?;
+/// Writes where a tree stands, and whether it has ended if that is said.
+fn write_tree(
+    connection: &Connection,
+    append: &Append,
+    found: Option<&Tree>,
+    (no, seq): (i64, i64),
+) -> Result<(), Failure> {
+    let said = append.rows.iter().rev().find_map(|row| match row {
+        Row::Tree { ended_at } => Some(*ended_at),
+        Row::Delegation(_) | Row::Key { .. } => None,
+    });
+    let ended_at = match (found, said) {
+        (Some(tree), None) if tree.is_fresh => {
+            connection.prepare_cached(SEQ)?.execute(params![append.tree, seq])?;
+            return Ok(());
         }
+        (Some(_), None) => {
+            connection.prepare_cached(FILED_SEQ)?.execute([no, seq])?;
+            return Ok(());
+        }
+        (found, Some(ended_at)) => {
+            if found.is_some_and(|tree| !tree.is_fresh) {
+                connection.prepare_cached(UNFILE_TREE)?.execute([no])?;
+            }
+            ended_at
+        }
+        (None, None) => None,
+    };
+    connection.prepare_cached(TREE)?.execute(params![append.tree, no, seq, ended_at])?;
+    Ok(())
+}
+
+fn write(connection: &Connection, no: i64, row: &Row) -> Result<(), Failure> {
+    match row {
+        // It is written with the number of its last event.
+        Row::Tree { .. } => {}
         Row::Delegation(delegation) => write_delegation(connection, no, delegation)?,
         Row::Key { scope, key, delegation } => {
             let row = params![scope, key, no, delegation];

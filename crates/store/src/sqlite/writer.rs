@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::file::Due;
 use super::log::Log;
 use super::{Stopped, fault, file, purge, write};
 use crate::append::{Append, Appended};
@@ -31,7 +32,7 @@ const GROUP: usize = 256;
 const GROUP_BYTES: usize = 8 * 1024 * 1024;
 
 /// Up to which time a commit is quick enough to be waited for on any thread.
-const QUICK: Duration = Duration::from_millis(5);
+const QUICK: Duration = Duration::from_millis(20);
 
 /// Where the answer to a job goes.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -91,14 +92,14 @@ impl Writer {
         let fault = |error: rusqlite::Error| fault::of(path, &error);
         let log = Log::of(&mut connection, path).map_err(fault)?;
         // A file that is damaged there is found out by whoever looks through it.
-        let unfiled = file::unfiled(&connection).unwrap_or(0);
+        let due = Due::of(&connection).unwrap_or_default();
         let service = Service {
             connection,
             path: Arc::clone(path),
             queue,
             log,
             stopped,
-            unfiled,
+            due,
             patience,
             is_patient: true,
             put_back: Vec::new(),
@@ -224,8 +225,7 @@ struct Service {
     queue: mpsc::Receiver<Job>,
     log: Log,
     stopped: Stopped,
-    /// Rows that have ended and are not filed.
-    unfiled: usize,
+    due: Due,
     /// How long another program that holds the file is waited for.
     patience: Duration,
     is_patient: bool,
@@ -319,9 +319,9 @@ impl Service {
             answers.push(answer);
             outcome?;
         }
-        if self.unfiled >= file::FILED_AT_ONCE {
+        if self.due.is_enough() {
             file::all(&self.connection)?;
-            self.unfiled = 0;
+            self.due = Due::default();
         }
         self.execute("COMMIT")
     }
@@ -375,7 +375,8 @@ impl Service {
         let done = write::append(&self.connection, append, *last)?;
         *last = i64::try_from(done.position).unwrap_or(i64::MAX);
         let ended = append.rows.iter().filter(|row| row.has_ended()).count();
-        self.unfiled += ended;
+        self.due.ended += ended;
+        self.due.events += 1;
         Ok(done)
     }
 }

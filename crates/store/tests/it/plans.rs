@@ -11,12 +11,19 @@ fn no_question_looks_through_what_has_ended() {
     let disk = OnDisk::new();
     let plans = wait(async { disk.open().plans().await.unwrap() });
     expect![[r#"
-        events of a tree
-          SEARCH events USING INDEX events_of_tree (tree=? AND seq>?)
-          SCALAR SUBQUERY 1
+        a tree
+          COMPOUND QUERY
+          LEFT-MOST SUBQUERY
           SEARCH fresh USING PRIMARY KEY (id=? AND is_tree=?)
-          SCALAR SUBQUERY 2
+          UNION ALL
           SEARCH trees USING COVERING INDEX sqlite_autoindex_trees_1 (id=?)
+        events of a tree
+          SEARCH p USING PRIMARY KEY (tree=? AND seq>?)
+          SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+        its latest events
+          SEARCH events USING INTEGER PRIMARY KEY (rowid>?)
+          SCALAR SUBQUERY 1
+          SCAN last_place
         events of all trees
           SEARCH e USING INTEGER PRIMARY KEY (rowid>?)
           CORRELATED SCALAR SUBQUERY 1
