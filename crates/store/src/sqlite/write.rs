@@ -4,7 +4,7 @@
 //! what is refused has changed nothing. Rows are written where what goes on is kept;
 //! `file` moves what has ended to where it stays.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::packed;
 use super::writer::Failure;
@@ -31,6 +31,29 @@ const KEY: &str = "INSERT INTO keys (scope, key, tree, delegation) VALUES (?1, ?
     ON CONFLICT DO NOTHING";
 const KEY_HOLDER: &str = "SELECT delegation FROM keys WHERE scope = ?1 AND key = ?2";
 
+/// What most appends need, prepared once for all that are committed together.
+pub(super) struct Statements<'c> {
+    connection: &'c Connection,
+    find: CachedStatement<'c>,
+    owner: CachedStatement<'c>,
+    events: CachedStatement<'c>,
+    tree: CachedStatement<'c>,
+    delegation: CachedStatement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) fn of(connection: &'c Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            connection,
+            find: connection.prepare_cached(FIND)?,
+            owner: connection.prepare_cached(OWNER)?,
+            events: connection.prepare_cached(EVENTS)?,
+            tree: connection.prepare_cached(TREE)?,
+            delegation: connection.prepare_cached(DELEGATION)?,
+        })
+    }
+}
+
 /// A tree as it was found.
 struct Tree {
     no: i64,
@@ -40,11 +63,12 @@ struct Tree {
 
 /// Writes everything after the given position, or refuses.
 pub(super) fn append(
-    connection: &Connection,
+    statements: &mut Statements<'_>,
     append: &Append,
     last_position: i64,
 ) -> Result<Appended, Failure> {
-    let found = find(connection, &append.tree)?;
+    let connection = statements.connection;
+    let found = find(&mut statements.find, &append.tree)?;
     let last = found.as_ref().map_or(0, |tree| tree.last);
     if i64::try_from(append.expected_seq) != Ok(last) {
         return Err(Failure::Refused(Error::Conflict {
@@ -53,7 +77,7 @@ pub(super) fn append(
             actual: last.unsigned_abs(),
         }));
     }
-    let filed = check(connection, found.as_ref().map(|tree| tree.no), append)?;
+    let filed = check(statements, found.as_ref().map(|tree| tree.no), append)?;
     let count = i64::try_from(append.events.len()).unwrap_or(i64::MAX);
     let (seq, position) = (last + count, last_position + count);
     let (no, name) = match &found {
@@ -61,28 +85,28 @@ pub(super) fn append(
         None => (position, Some(&append.tree)),
     };
     let (lengths, texts) = packed::pack(&append.events);
-    connection.prepare_cached(EVENTS)?.execute(params![position, no, seq, name, lengths, texts])?;
-    write_tree(connection, append, found.as_ref(), (no, seq))?;
+    statements.events.execute(params![position, no, seq, name, lengths, texts])?;
+    write_tree(statements, append, found.as_ref(), (no, seq))?;
     for id in filed {
         connection.prepare_cached(UNFILE_DELEGATION)?.execute([id])?;
     }
     for row in &append.rows {
-        write(connection, no, row)?;
+        write(statements, no, row)?;
     }
     Ok(Appended { seq: seq.unsigned_abs(), position: position.unsigned_abs() })
 }
 
-fn find(connection: &Connection, tree: &str) -> rusqlite::Result<Option<Tree>> {
+fn find(find: &mut CachedStatement<'_>, tree: &str) -> rusqlite::Result<Option<Tree>> {
     let tree_of = |row: &rusqlite::Row<'_>| {
         Ok(Tree { no: row.get(0)?, is_fresh: row.get(1)?, last: row.get(2)? })
     };
-    connection.prepare_cached(FIND)?.query_row([tree], tree_of).optional()
+    find.query_row([tree], tree_of).optional()
 }
 
 /// Refuses rows that do not fit what is there, or one another. Says which delegations
 /// were filed and go on.
 fn check<'a>(
-    connection: &Connection,
+    statements: &mut Statements<'_>,
     tree: Option<i64>,
     append: &'a Append,
 ) -> Result<Vec<&'a str>, Failure> {
@@ -92,7 +116,7 @@ fn check<'a>(
         match row {
             Row::Delegation(new) => {
                 let owner = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-                let owner = connection.prepare_cached(OWNER)?.query_row([&new.id], owner);
+                let owner = statements.owner.query_row([&new.id], owner);
                 let owner: Option<(i64, bool)> = owner.optional()?;
                 match owner {
                     Some((owner, _)) if Some(owner) != tree => {
@@ -103,7 +127,7 @@ fn check<'a>(
                 }
             }
             Row::Key { scope, key, delegation } => {
-                let mut holder = connection.prepare_cached(KEY_HOLDER)?;
+                let mut holder = statements.connection.prepare_cached(KEY_HOLDER)?;
                 let holder = holder.query_row([scope, key], |row| row.get(0)).optional()?;
                 let holder: Option<String> = holder;
                 let before = keys.iter().find(|before| (before.0, before.1) == (scope, key));
@@ -121,11 +145,12 @@ fn check<'a>(
 
 /// Writes where a tree stands, and whether it has ended if that is said.
 fn write_tree(
-    connection: &Connection,
+    statements: &mut Statements<'_>,
     append: &Append,
     found: Option<&Tree>,
     (no, seq): (i64, i64),
 ) -> Result<(), Failure> {
+    let connection = statements.connection;
     let said = append.rows.iter().rev().find_map(|row| match row {
         Row::Tree { ended_at } => Some(*ended_at),
         Row::Delegation(_) | Row::Key { .. } => None,
@@ -147,25 +172,29 @@ fn write_tree(
         }
         (None, None) => None,
     };
-    connection.prepare_cached(TREE)?.execute(params![append.tree, no, seq, ended_at])?;
+    statements.tree.execute(params![append.tree, no, seq, ended_at])?;
     Ok(())
 }
 
-fn write(connection: &Connection, no: i64, row: &Row) -> Result<(), Failure> {
+fn write(statements: &mut Statements<'_>, no: i64, row: &Row) -> Result<(), Failure> {
     match row {
         // It is written with the number of its last event.
         Row::Tree { .. } => {}
-        Row::Delegation(delegation) => write_delegation(connection, no, delegation)?,
+        Row::Delegation(row) => write_delegation(&mut statements.delegation, no, row)?,
         Row::Key { scope, key, delegation } => {
             let row = params![scope, key, no, delegation];
-            connection.prepare_cached(KEY)?.execute(row)?;
+            statements.connection.prepare_cached(KEY)?.execute(row)?;
         }
     }
     Ok(())
 }
 
-fn write_delegation(connection: &Connection, tree: i64, row: &Delegation) -> Result<(), Failure> {
-    connection.prepare_cached(DELEGATION)?.execute(params![
+fn write_delegation(
+    statement: &mut CachedStatement<'_>,
+    tree: i64,
+    row: &Delegation,
+) -> Result<(), Failure> {
+    statement.execute(params![
         row.id,
         tree,
         row.parent,

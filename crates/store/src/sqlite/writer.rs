@@ -313,12 +313,16 @@ impl Service {
     ) -> rusqlite::Result<()> {
         let last = "SELECT max(position, (SELECT coalesce(max(position), 0) FROM events)) \
             FROM last_place";
-        let mut last = self.connection.prepare_cached(last)?.query_row([], |row| row.get(0))?;
+        let last = self.connection.prepare_cached(last)?.query_row([], |row| row.get(0))?;
+        let statements = write::Statements::of(&self.connection)?;
+        let mut turn = Turn { connection: &self.connection, statements, last, due: self.due };
         for job in jobs {
-            let (answer, outcome) = job.run(self, &mut last);
+            let (answer, outcome) = job.run(&mut turn);
             answers.push(answer);
             outcome?;
         }
+        self.due = turn.due;
+        drop(turn);
         if self.due.is_enough() {
             file::all(&self.connection)?;
             self.due = Due::default();
@@ -344,7 +348,18 @@ impl Service {
     fn execute(&self, sql: &str) -> rusqlite::Result<()> {
         self.connection.prepare_cached(sql)?.execute([]).map(|_| ())
     }
+}
 
+/// One transaction.
+struct Turn<'c> {
+    connection: &'c Connection,
+    statements: write::Statements<'c>,
+    /// The last position that was given.
+    last: i64,
+    due: Due,
+}
+
+impl Turn<'_> {
     /// Does one job. One that is refused has changed nothing.
     fn step<T: 'static>(
         &mut self,
@@ -371,9 +386,9 @@ impl Service {
         (Box::new(answer), outcome)
     }
 
-    fn append(&mut self, append: &Append, last: &mut i64) -> Result<Appended, Failure> {
-        let done = write::append(&self.connection, append, *last)?;
-        *last = i64::try_from(done.position).unwrap_or(i64::MAX);
+    fn append(&mut self, append: &Append) -> Result<Appended, Failure> {
+        let done = write::append(&mut self.statements, append, self.last)?;
+        self.last = i64::try_from(done.position).unwrap_or(i64::MAX);
         let ended = append.rows.iter().filter(|row| row.has_ended()).count();
         self.due.ended += ended;
         self.due.events += 1;
@@ -389,16 +404,16 @@ impl Job {
         }
     }
 
-    fn run(self, service: &mut Service, last: &mut i64) -> (Answer, rusqlite::Result<()>) {
+    fn run(self, turn: &mut Turn<'_>) -> (Answer, rusqlite::Result<()>) {
         match self {
-            Self::Append(append, reply) => service.step(reply, |s| s.append(&append, last)),
+            Self::Append(append, reply) => turn.step(reply, |turn| turn.append(&append)),
             Self::Forget(tree, reply) => {
-                service.step(reply, |s| purge::forget(&s.connection, &tree))
+                turn.step(reply, |turn| purge::forget(turn.connection, &tree))
             }
             Self::ForgetBefore(time, reply) => {
-                service.step(reply, |s| purge::forget_before(&s.connection, time))
+                turn.step(reply, |turn| purge::forget_before(turn.connection, time))
             }
-            Self::Sweep(reply) => service.step(reply, |s| purge::sweep(&s.connection)),
+            Self::Sweep(reply) => turn.step(reply, |turn| purge::sweep(turn.connection)),
         }
     }
 
