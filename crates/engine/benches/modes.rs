@@ -312,9 +312,10 @@ impl Sample {
 
     /// Another one like it, which ended earlier.
     fn like(&self, i: u32) -> Append {
-        // Names come in no order, as those of the engine do.
-        let scattered = u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let id = format!("del-{scattered:016x}");
+        // In order, or filling would take longer than everything else: every name would go
+        // into another page. Those that follow come in no order, as the engine's do.
+        let scattered = u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let id = format!("del-{i:08x}{scattered:08x}");
         let earlier = i64::from(i) * PAST_EVERY_MS;
         let delegation = Delegation {
             id: id.clone(),

@@ -2,8 +2,9 @@
 //! scripted and in this process. Run by `cargo xtask bench engine`.
 //!
 //! `peers MODE N [VARIANT]` prints one line of JSON with the keys that the peers'
-//! own scripts print, so that all of them stand in one table. A variant `single`
-//! runs everything on one thread. `peers fill N FILE` leaves a journal with a past.
+//! own scripts print, so that all of them stand in one table. Everything runs on one
+//! thread, as in the program itself, or on two with the variant `threads`. `peers fill N
+//! FILE` leaves a journal with a past.
 
 mod figures;
 mod modes;
@@ -16,7 +17,7 @@ use std::time::Instant;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// How many threads the engine gets.
+/// How many threads the engine gets where it gets several.
 const THREADS: usize = 2;
 
 fn main() -> ExitCode {
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
     let word = |at: usize| words.get(at).map(String::as_str).unwrap_or_default();
     let (mode, variant) = (word(0), word(2));
     let Ok(n) = word(1).parse::<u32>() else {
-        return complain("usage: peers hello|seq|fan|durable|trees N [single], peers fill N FILE");
+        return complain("usage: peers hello|seq|fan|durable|trees N [threads], peers fill N FILE");
     };
     let line = runtime(variant).map_err(|error| error.to_string()).and_then(|runtime| {
         let run = modes::run((mode.to_owned(), variant.to_owned()), n, start);
@@ -52,8 +53,8 @@ fn main() -> ExitCode {
 
 fn runtime(variant: &str) -> std::io::Result<Runtime> {
     match variant {
-        "single" => Builder::new_current_thread().enable_all().build(),
-        _ => Builder::new_multi_thread().worker_threads(THREADS).enable_all().build(),
+        "threads" => Builder::new_multi_thread().worker_threads(THREADS).enable_all().build(),
+        _ => Builder::new_current_thread().enable_all().build(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A journal in one SQLite file.
 //!
-//! One thread writes, and commits together what was asked for while it was busy;
-//! a few others read, and never wait for it. Nothing is acknowledged before it is
+//! One at a time writes, and commits together what was asked for while it was busy;
+//! a few threads read, and never wait for it. Nothing is acknowledged before it is
 //! on the disk. After the first failed write nothing more is accepted: a journal
 //! with a hole would be worse than one that stands still.
 
@@ -100,7 +100,8 @@ impl Sqlite {
         if !is_small && !was_closed {
             readers.check_in_background(Arc::clone(&stopped));
         }
-        let writer = Writer::start(connection, &path, Arc::clone(&stopped))?;
+        let writing = (Arc::clone(&stopped), options.busy_timeout);
+        let writer = Writer::start(connection, &path, writing)?;
         Ok(Self { path, readers, writer: Some(writer), stopped })
     }
 

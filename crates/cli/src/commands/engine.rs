@@ -26,7 +26,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let paths = Paths::of(&args.project);
     let host = Files::of(Project { dir: paths.project.clone() });
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    // Its own steps are short and what is slow has threads of its own: one thread does
+    // them for less than it takes several to wake each other.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = match runtime {
         Ok(runtime) => runtime.block_on(serve(paths.project.clone(), paths, host, ready)),
         Err(problem) => Err(ServeError::Files {

@@ -11,7 +11,8 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -23,6 +24,8 @@ use super::process::{Bounds, Said, converse};
 const LIMIT: Duration = Duration::from_secs(120);
 /// What one git process may say.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// The bits of a file that somebody may run.
+const EXECUTABLE: u32 = 0o111;
 /// How much of what it complained about is passed on.
 const COMPLAINT_CHARS: usize = 600;
 
@@ -76,7 +79,7 @@ impl Git {
 
     /// A process that does `name`, and as yet in no repository.
     pub(super) fn call(&self, name: &str, trust: Trust) -> Call<'_> {
-        let mut command = Command::new("git");
+        let mut command = Command::new(program());
         command.env_clear();
         for key in PASSED {
             if let Some(value) = env::var_os(key) {
@@ -99,6 +102,20 @@ impl Git {
         command.arg(name);
         Call { git: self, command, name: name.to_owned(), input: Vec::new() }
     }
+}
+
+/// Where git is. A program that is named by its path is started without a copy of our
+/// own memory being made for it first; one that has to be searched for is not.
+fn program() -> PathBuf {
+    let name = Path::new("git");
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let mut found = env::split_paths(&folders).map(|folder| folder.join(name));
+    let can_run = |path: &PathBuf| {
+        path.is_absolute()
+            && path.metadata().is_ok_and(|file| file.is_file() && file.mode() & EXECUTABLE != 0)
+    };
+    // Who is told that there is none is told by the system.
+    found.find(can_run).unwrap_or_else(|| name.to_owned())
 }
 
 impl Call<'_> {

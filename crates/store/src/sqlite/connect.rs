@@ -122,7 +122,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), Error> {
 
 fn open(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connection, Error> {
     let fault = |error: rusqlite::Error| fault::of(path, &error);
-    // Each connection stays with one thread, so SQLite need not lock its own.
+    // Each connection is used by one thread at a time, so SQLite need not lock its own.
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
     connection.busy_timeout(options.busy_timeout).map_err(fault)?;

@@ -50,6 +50,12 @@ impl Log {
         Ok(Self { path: connect::log_of(path), used, told_at: 0, room: 0 })
     }
 
+    /// Whether there is something to do.
+    pub(super) fn is_due(&self) -> bool {
+        let used = self.used.load(Ordering::Relaxed);
+        used + AHEAD > self.room || used.saturating_sub(self.told_at) >= ENOUGH
+    }
+
     /// Does what is due, after a commit and after everybody was answered.
     pub(super) fn tend(&mut self, connection: &Connection, is_anybody_waiting: bool) {
         let used = self.used.load(Ordering::Relaxed);

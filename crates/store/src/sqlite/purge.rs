@@ -55,10 +55,14 @@ pub(super) fn sweep(connection: &Connection) -> Result<bool, Failure> {
     let place = "UPDATE last_place SET position = \
         max(position, (SELECT coalesce(max(position), 0) FROM events))";
     connection.prepare_cached(place)?.execute([])?;
-    let some = "DELETE FROM events WHERE position IN \
-        (SELECT position FROM events WHERE tree = ?1 LIMIT ?2)";
     let limit = i64::try_from(APPENDS).unwrap_or(i64::MAX);
+    // What is hidden was filed before, so all its rows are known there.
+    let some = "DELETE FROM events WHERE position IN \
+        (SELECT position FROM places WHERE tree = ?1 ORDER BY seq LIMIT ?2)";
     let removed = connection.prepare_cached(some)?.execute([no, limit])?;
+    let some = "DELETE FROM places WHERE tree = ?1 AND seq IN \
+        (SELECT seq FROM places WHERE tree = ?1 ORDER BY seq LIMIT ?2)";
+    connection.prepare_cached(some)?.execute([no, limit])?;
     if removed < APPENDS {
         connection.prepare_cached("DELETE FROM forgotten_trees WHERE no = ?1")?.execute([no])?;
     }

@@ -11,9 +11,15 @@ use crate::record::{Delegation, Entry, MAX_PAGE, MAX_READ, MAX_READ_BYTES, Page,
 /// By how many bits a time is shifted to get its span in the table of counts.
 const SPAN_BITS: u32 = 22;
 
-const READ: &str = "SELECT position, seq, lengths, texts FROM events \
-    WHERE tree = coalesce((SELECT no FROM fresh_trees WHERE id = ?1), \
-    (SELECT no FROM trees WHERE id = ?1)) AND seq > ?2 ORDER BY seq LIMIT ?3";
+const TREE: &str = "SELECT no FROM fresh_trees WHERE id = ?1 \
+    UNION ALL SELECT no FROM trees WHERE id = ?1 LIMIT 1";
+const READ: &str = "SELECT e.position, e.seq, e.lengths, e.texts \
+    FROM places p CROSS JOIN events e ON e.position = p.position \
+    WHERE p.tree = ?1 AND p.seq > ?2 ORDER BY p.seq LIMIT ?3";
+// The rows of a tree come after the first, after which it is called.
+const READ_NEW: &str = "SELECT position, seq, lengths, texts FROM events \
+    WHERE position > max(?1 - 1, (SELECT placed FROM last_place)) \
+    AND tree = ?1 AND seq > ?2 ORDER BY position LIMIT ?3";
 const READ_ALL: &str = "SELECT e.position, e.seq, e.lengths, e.texts, t.id \
     FROM events e CROSS JOIN events t ON t.position = e.tree \
     WHERE e.position > ?1 AND NOT EXISTS (SELECT * FROM forgotten_trees WHERE no = e.tree) \
@@ -73,7 +79,9 @@ const TOTAL_OF_STATUS: &str = "SELECT \
 
 /// Every question, with a name for people.
 pub(super) const QUESTIONS: &[(&str, &str)] = &[
+    ("a tree", TREE),
     ("events of a tree", READ),
+    ("its latest events", READ_NEW),
     ("events of all trees", READ_ALL),
     ("open trees", OPEN),
     ("one delegation", DELEGATION),
@@ -92,14 +100,20 @@ pub(super) fn read(
     after: u64,
     limit: usize,
 ) -> rusqlite::Result<Vec<Entry>> {
-    let mut statement = connection.prepare_cached(READ)?;
+    let moment = connection.unchecked_transaction()?;
+    let no = moment.prepare_cached(TREE)?.query_row([tree], |row| row.get(0)).optional()?;
+    let no: Option<i64> = no;
+    let Some(no) = no else { return Ok(Vec::new()) };
     let from = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![tree, from, at_most(limit, MAX_READ)])?;
     let mut read = Read::new(limit);
-    while let Some(row) = rows.next()? {
-        let wanted = |entry: &Entry| entry.seq > after;
-        if !read.take(row, wanted, Ok)? {
-            break;
+    for question in [READ, READ_NEW] {
+        let mut statement = moment.prepare_cached(question)?;
+        let mut rows = statement.query([no, from, at_most(limit, MAX_READ)])?;
+        while let Some(row) = rows.next()? {
+            let wanted = |entry: &Entry| entry.seq > after;
+            if !read.take(row, wanted, Ok)? {
+                return Ok(read.found);
+            }
         }
     }
     Ok(read.found)

@@ -13,12 +13,22 @@ CREATE TABLE events (
     lengths TEXT NOT NULL,
     texts TEXT NOT NULL
 );
-CREATE UNIQUE INDEX events_of_tree ON events (tree, seq);
 
--- A place at or after the last that was given to events which are gone, in one row:
--- none is given twice. It is written only when events go, unlike AUTOINCREMENT.
-CREATE TABLE last_place (position INTEGER NOT NULL);
-INSERT INTO last_place VALUES (0);
+-- Where the rows of a tree are. An index would be one more page in every commit, so this
+-- is brought up to date many rows at once, and whoever reads a tree also looks through
+-- those that came after.
+CREATE TABLE places (
+    tree INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (tree, seq)
+) WITHOUT ROWID;
+
+-- One row. A position at or after the last that was given to events which are gone: none
+-- is given twice. It is written only when events go, unlike AUTOINCREMENT. And the
+-- position up to which `places` knows all rows.
+CREATE TABLE last_place (position INTEGER NOT NULL, placed INTEGER NOT NULL);
+INSERT INTO last_place VALUES (0, 0);
 
 -- What goes on, and what ended lately: trees, and delegations with their columns. Every
 -- append changes some of this, so it has no index and stays small, and a tree stands
@@ -28,6 +38,8 @@ CREATE TABLE fresh (
     id TEXT NOT NULL,
     is_tree INTEGER NOT NULL,
     tree INTEGER NOT NULL,
+    -- Of a tree: the number of its last event.
+    seq INTEGER,
     ended_at INTEGER,
     parent TEXT,
     task_id TEXT,
@@ -40,7 +52,7 @@ CREATE TABLE fresh (
     cost_nanos INTEGER,
     PRIMARY KEY (id, is_tree)
 ) WITHOUT ROWID;
-CREATE VIEW fresh_trees AS SELECT id, tree AS no, ended_at FROM fresh WHERE is_tree = 1;
+CREATE VIEW fresh_trees AS SELECT id, tree AS no, seq, ended_at FROM fresh WHERE is_tree = 1;
 CREATE VIEW fresh_delegations AS SELECT id, tree, parent, task_id, title, pattern, status,
     accepted_at, started_at, ended_at, tokens_used, cost_nanos FROM fresh WHERE is_tree = 0;
 
@@ -48,6 +60,7 @@ CREATE VIEW fresh_delegations AS SELECT id, tree, parent, task_id, title, patter
 CREATE TABLE trees (
     no INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
+    seq INTEGER NOT NULL,
     ended_at INTEGER NOT NULL
 );
 CREATE INDEX trees_ended ON trees (ended_at);

@@ -4,7 +4,7 @@
 //! what is refused has changed nothing. Rows are written where what goes on is kept;
 //! `file` moves what has ended to where it stays.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::packed;
 use super::writer::Failure;
@@ -12,16 +12,14 @@ use crate::append::{Append, Appended, Row};
 use crate::error::Error;
 use crate::record::Delegation;
 
-const FIND: &str = "SELECT no, TRUE, \
-    (SELECT seq FROM events WHERE tree = no ORDER BY seq DESC LIMIT 1) \
-    FROM fresh_trees WHERE id = ?1 \
-    UNION ALL SELECT no, FALSE, \
-    (SELECT seq FROM events WHERE tree = no ORDER BY seq DESC LIMIT 1) \
-    FROM trees WHERE id = ?1 LIMIT 1";
+const FIND: &str = "SELECT no, TRUE, seq FROM fresh_trees WHERE id = ?1 \
+    UNION ALL SELECT no, FALSE, seq FROM trees WHERE id = ?1 LIMIT 1";
 const EVENTS: &str = "INSERT INTO events (position, tree, seq, id, lengths, texts) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const TREE: &str = "INSERT OR REPLACE INTO fresh (id, is_tree, tree, ended_at) \
-    VALUES (?1, 1, ?2, ?3)";
+const TREE: &str = "INSERT OR REPLACE INTO fresh (id, is_tree, tree, seq, ended_at) \
+    VALUES (?1, 1, ?2, ?3, ?4)";
+const SEQ: &str = "UPDATE fresh SET seq = ?2 WHERE id = ?1 AND is_tree = 1";
+const FILED_SEQ: &str = "UPDATE trees SET seq = ?2 WHERE no = ?1";
 const UNFILE_TREE: &str = "DELETE FROM trees WHERE no = ?1";
 const OWNER: &str = "SELECT tree, TRUE FROM fresh_delegations WHERE id = ?1 \
     UNION ALL SELECT tree, FALSE FROM delegations WHERE id = ?1 LIMIT 1";
@@ -33,6 +31,29 @@ const KEY: &str = "INSERT INTO keys (scope, key, tree, delegation) VALUES (?1, ?
     ON CONFLICT DO NOTHING";
 const KEY_HOLDER: &str = "SELECT delegation FROM keys WHERE scope = ?1 AND key = ?2";
 
+/// What most appends need, prepared once for all that are committed together.
+pub(super) struct Statements<'c> {
+    connection: &'c Connection,
+    find: CachedStatement<'c>,
+    owner: CachedStatement<'c>,
+    events: CachedStatement<'c>,
+    tree: CachedStatement<'c>,
+    delegation: CachedStatement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) fn of(connection: &'c Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            connection,
+            find: connection.prepare_cached(FIND)?,
+            owner: connection.prepare_cached(OWNER)?,
+            events: connection.prepare_cached(EVENTS)?,
+            tree: connection.prepare_cached(TREE)?,
+            delegation: connection.prepare_cached(DELEGATION)?,
+        })
+    }
+}
+
 /// A tree as it was found.
 struct Tree {
     no: i64,
@@ -42,11 +63,12 @@ struct Tree {
 
 /// Writes everything after the given position, or refuses.
 pub(super) fn append(
-    connection: &Connection,
+    statements: &mut Statements<'_>,
     append: &Append,
     last_position: i64,
 ) -> Result<Appended, Failure> {
-    let found = find(connection, &append.tree)?;
+    let connection = statements.connection;
+    let found = find(&mut statements.find, &append.tree)?;
     let last = found.as_ref().map_or(0, |tree| tree.last);
     if i64::try_from(append.expected_seq) != Ok(last) {
         return Err(Failure::Refused(Error::Conflict {
@@ -55,7 +77,7 @@ pub(super) fn append(
             actual: last.unsigned_abs(),
         }));
     }
-    let filed = check(connection, found.as_ref().map(|tree| tree.no), append)?;
+    let filed = check(statements, found.as_ref().map(|tree| tree.no), append)?;
     let count = i64::try_from(append.events.len()).unwrap_or(i64::MAX);
     let (seq, position) = (last + count, last_position + count);
     let (no, name) = match &found {
@@ -63,35 +85,28 @@ pub(super) fn append(
         None => (position, Some(&append.tree)),
     };
     let (lengths, texts) = packed::pack(&append.events);
-    connection.prepare_cached(EVENTS)?.execute(params![position, no, seq, name, lengths, texts])?;
-    if found.is_none() {
-        connection.prepare_cached(TREE)?.execute(params![append.tree, no, None::<i64>])?;
-    }
+    statements.events.execute(params![position, no, seq, name, lengths, texts])?;
+    write_tree(statements, append, found.as_ref(), (no, seq))?;
     for id in filed {
         connection.prepare_cached(UNFILE_DELEGATION)?.execute([id])?;
     }
-    let is_filed = found.is_some_and(|tree| !tree.is_fresh);
-    if is_filed && append.rows.iter().any(|row| matches!(row, Row::Tree { .. })) {
-        connection.prepare_cached(UNFILE_TREE)?.execute([no])?;
-    }
     for row in &append.rows {
-        write(connection, (&append.tree, no), row)?;
+        write(statements, no, row)?;
     }
     Ok(Appended { seq: seq.unsigned_abs(), position: position.unsigned_abs() })
 }
 
-fn find(connection: &Connection, tree: &str) -> rusqlite::Result<Option<Tree>> {
+fn find(find: &mut CachedStatement<'_>, tree: &str) -> rusqlite::Result<Option<Tree>> {
     let tree_of = |row: &rusqlite::Row<'_>| {
-        let last: Option<i64> = row.get(2)?;
-        Ok(Tree { no: row.get(0)?, is_fresh: row.get(1)?, last: last.unwrap_or(0) })
+        Ok(Tree { no: row.get(0)?, is_fresh: row.get(1)?, last: row.get(2)? })
     };
-    connection.prepare_cached(FIND)?.query_row([tree], tree_of).optional()
+    find.query_row([tree], tree_of).optional()
 }
 
 /// Refuses rows that do not fit what is there, or one another. Says which delegations
 /// were filed and go on.
 fn check<'a>(
-    connection: &Connection,
+    statements: &mut Statements<'_>,
     tree: Option<i64>,
     append: &'a Append,
 ) -> Result<Vec<&'a str>, Failure> {
@@ -101,7 +116,7 @@ fn check<'a>(
         match row {
             Row::Delegation(new) => {
                 let owner = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-                let owner = connection.prepare_cached(OWNER)?.query_row([&new.id], owner);
+                let owner = statements.owner.query_row([&new.id], owner);
                 let owner: Option<(i64, bool)> = owner.optional()?;
                 match owner {
                     Some((owner, _)) if Some(owner) != tree => {
@@ -112,7 +127,7 @@ fn check<'a>(
                 }
             }
             Row::Key { scope, key, delegation } => {
-                let mut holder = connection.prepare_cached(KEY_HOLDER)?;
+                let mut holder = statements.connection.prepare_cached(KEY_HOLDER)?;
                 let holder = holder.query_row([scope, key], |row| row.get(0)).optional()?;
                 let holder: Option<String> = holder;
                 let before = keys.iter().find(|before| (before.0, before.1) == (scope, key));
@@ -128,22 +143,58 @@ fn check<'a>(
     Ok(filed)
 }
 
-fn write(connection: &Connection, (tree, no): (&str, i64), row: &Row) -> Result<(), Failure> {
-    match row {
-        Row::Tree { ended_at } => {
-            connection.prepare_cached(TREE)?.execute(params![tree, no, ended_at])?;
+/// Writes where a tree stands, and whether it has ended if that is said.
+fn write_tree(
+    statements: &mut Statements<'_>,
+    append: &Append,
+    found: Option<&Tree>,
+    (no, seq): (i64, i64),
+) -> Result<(), Failure> {
+    let connection = statements.connection;
+    let said = append.rows.iter().rev().find_map(|row| match row {
+        Row::Tree { ended_at } => Some(*ended_at),
+        Row::Delegation(_) | Row::Key { .. } => None,
+    });
+    let ended_at = match (found, said) {
+        (Some(tree), None) if tree.is_fresh => {
+            connection.prepare_cached(SEQ)?.execute(params![append.tree, seq])?;
+            return Ok(());
         }
-        Row::Delegation(delegation) => write_delegation(connection, no, delegation)?,
+        (Some(_), None) => {
+            connection.prepare_cached(FILED_SEQ)?.execute([no, seq])?;
+            return Ok(());
+        }
+        (found, Some(ended_at)) => {
+            if found.is_some_and(|tree| !tree.is_fresh) {
+                connection.prepare_cached(UNFILE_TREE)?.execute([no])?;
+            }
+            ended_at
+        }
+        (None, None) => None,
+    };
+    statements.tree.execute(params![append.tree, no, seq, ended_at])?;
+    Ok(())
+}
+
+fn write(statements: &mut Statements<'_>, no: i64, row: &Row) -> Result<(), Failure> {
+    match row {
+        // It is written with the number of its last event.
+        Row::Tree { .. } => {}
+        Row::Delegation(row) => write_delegation(&mut statements.delegation, no, row)?,
         Row::Key { scope, key, delegation } => {
             let row = params![scope, key, no, delegation];
-            connection.prepare_cached(KEY)?.execute(row)?;
+            statements.connection.prepare_cached(KEY)?.execute(row)?;
         }
     }
     Ok(())
 }
 
-fn write_delegation(connection: &Connection, tree: i64, row: &Delegation) -> Result<(), Failure> {
-    connection.prepare_cached(DELEGATION)?.execute(params![
+fn write_delegation(
+    statement: &mut CachedStatement<'_>,
+    tree: i64,
+    row: &Delegation,
+) -> Result<(), Failure> {
+    statement.execute(params![
         row.id,
         tree,
         row.parent,

@@ -1,17 +1,24 @@
-//! The one thread that writes, and group commit.
+//! The one connection that writes, who holds it, and group commit.
 //!
 //! Waiting for the disk is what an append costs. Whatever was asked for during that
 //! wait is taken together next time, in one transaction with one wait. A job that is
 //! refused has written nothing, so the others in its group do not mind.
+//!
+//! A thread does this for everybody. But handing a job over and getting its answer back
+//! takes about as long as the work itself; so who is alone, with a disk that is quick,
+//! writes by itself, and nobody else is kept waiting for it.
 
-use std::cell::Cell;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::file::Due;
 use super::log::Log;
 use super::{Stopped, fault, file, purge, write};
 use crate::append::{Append, Appended};
@@ -23,6 +30,9 @@ const QUEUE: usize = 1024;
 const GROUP: usize = 256;
 /// After how many bytes of events no further job is taken into a group.
 const GROUP_BYTES: usize = 8 * 1024 * 1024;
+
+/// Up to which time a commit is quick enough to be waited for on any thread.
+const QUICK: Duration = Duration::from_millis(20);
 
 /// Where the answer to a job goes.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -55,43 +65,110 @@ impl From<rusqlite::Error> for Failure {
 /// Tells the caller, once it is known whether the transaction was committed.
 type Answer = Box<dyn FnOnce(Result<(), &Error>)>;
 
-/// The handle of the thread.
+/// The handle of whoever writes.
 #[derive(Debug)]
 pub(super) struct Writer {
-    jobs: Option<mpsc::Sender<Job>>,
+    jobs: mpsc::Sender<Job>,
+    pen: Arc<Pen>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// What only one can hold at a time.
+struct Pen {
+    service: Mutex<Service>,
+    /// Whether the last commit took so long that nobody should wait for one on a thread
+    /// that has other things to do.
+    is_slow: AtomicBool,
+    is_closing: AtomicBool,
 }
 
 impl Writer {
     pub(super) fn start(
         mut connection: Connection,
         path: &Arc<Path>,
-        stopped: Stopped,
+        (stopped, patience): (Stopped, Duration),
     ) -> Result<Self, Error> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         let fault = |error: rusqlite::Error| fault::of(path, &error);
         let log = Log::of(&mut connection, path).map_err(fault)?;
         // A file that is damaged there is found out by whoever looks through it.
-        let unfiled = Cell::new(file::unfiled(&connection).unwrap_or(0));
-        let service = Service { connection, path: Arc::clone(path), stopped, unfiled };
+        let due = Due::of(&connection).unwrap_or_default();
+        let service = Service {
+            connection,
+            path: Arc::clone(path),
+            queue,
+            log,
+            stopped,
+            due,
+            patience,
+            is_patient: true,
+            put_back: Vec::new(),
+        };
+        let pen = Arc::new(Pen {
+            service: Mutex::new(service),
+            is_slow: AtomicBool::new(false),
+            is_closing: AtomicBool::new(false),
+        });
         let thread = std::thread::Builder::new().name("journal-writer".into());
-        let thread = thread.spawn(move || service.run(queue, log));
+        let held = Arc::clone(&pen);
+        let thread = thread.spawn(move || held.run());
         let thread = thread.map_err(|error| fault::of_system(path, &error))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { jobs, pen, thread: Some(thread) })
     }
 
     /// Hands a job over and waits until it is committed.
     pub(super) async fn ask<T>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let jobs = self.jobs.as_ref().ok_or(Error::Closed)?;
-        jobs.send(job(reply)).await.map_err(|_| Error::Closed)?;
+        self.jobs.send(job(reply)).await.map_err(|_| Error::Closed)?;
+        let mut call = Call(Some(self));
+        // Others on this thread who are about to ask for something may do so first.
+        step_aside().await;
+        if self.is_alone() && self.pen.write_at_once() {
+            call.0 = None;
+        }
+        drop(call);
         answer.await.map_err(|_| Error::Closed)?
     }
+
+    /// Whether one job is waiting, which is the caller's own, and the disk is quick.
+    fn is_alone(&self) -> bool {
+        let waiting = self.jobs.max_capacity() - self.jobs.capacity();
+        waiting == 1 && !self.pen.is_slow.load(Ordering::Relaxed)
+    }
+
+    fn wake(&self) {
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+}
+
+/// Calls the thread when it is dropped, even if whoever asked goes away before.
+struct Call<'a>(Option<&'a Writer>);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.into_iter().for_each(Writer::wake);
+    }
+}
+
+/// Lets everybody else on this thread who can go on do so, once.
+async fn step_aside() {
+    let mut has_waited = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.pen.is_closing.store(true, Ordering::SeqCst);
+        self.wake();
         if let Some(thread) = self.thread.take() {
             // A writer that panicked has nothing left to say.
             drop(thread.join());
@@ -99,66 +176,156 @@ impl Drop for Writer {
     }
 }
 
-/// What the thread owns.
-struct Service {
-    connection: Connection,
-    path: Arc<Path>,
-    stopped: Stopped,
-    /// Rows that have ended and are not filed.
-    unfiled: Cell<usize>,
+impl std::fmt::Debug for Pen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pen").field("is_slow", &self.is_slow).finish_non_exhaustive()
+    }
 }
 
-impl Service {
-    fn run(self, mut queue: mpsc::Receiver<Job>, mut log: Log) {
-        while let Some(first) = queue.blocking_recv() {
-            let mut bytes = first.bytes();
-            let mut group = vec![first];
-            while group.len() < GROUP && bytes < GROUP_BYTES {
-                let Ok(job) = queue.try_recv() else { break };
-                bytes += job.bytes();
-                group.push(job);
+impl Pen {
+    /// Writes what is asked for, whenever somebody calls.
+    fn run(&self) {
+        loop {
+            // Asked before the work, so that whatever came before the end is done.
+            let is_closing = self.is_closing.load(Ordering::SeqCst);
+            self.hold().work(&self.is_slow);
+            if is_closing {
+                return;
             }
-            self.commit(group);
-            log.tend(&self.connection, !queue.is_empty());
+            std::thread::park();
         }
     }
 
-    /// Does the jobs of a group in one transaction and tells everybody.
-    fn commit(&self, group: Vec<Job>) {
+    fn hold(&self) -> MutexGuard<'_, Service> {
+        // Whoever broke off left a transaction open: the next one fails, and all writing
+        // ends.
+        self.service.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what waits, if nobody else is about to. False if the thread is to be called,
+    /// because it is not done or because there is something else to do.
+    fn write_at_once(&self) -> bool {
+        let Ok(mut service) = self.service.try_lock() else { return false };
+        let group = service.next_group();
+        service.commit(group, Waiting::No, &self.is_slow) && !service.log.is_due()
+    }
+}
+
+/// Whether to wait for another program that holds the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Yes,
+    No,
+}
+
+/// What whoever writes has in hand.
+struct Service {
+    connection: Connection,
+    path: Arc<Path>,
+    queue: mpsc::Receiver<Job>,
+    log: Log,
+    stopped: Stopped,
+    due: Due,
+    /// How long another program that holds the file is waited for.
+    patience: Duration,
+    is_patient: bool,
+    /// Jobs that were taken from the queue and not begun.
+    put_back: Vec<Job>,
+}
+
+impl Service {
+    /// Does everything there is to do.
+    fn work(&mut self, is_slow: &AtomicBool) {
+        loop {
+            let group = self.next_group();
+            if group.is_empty() {
+                self.log.tend(&self.connection, false);
+                return;
+            }
+            self.commit(group, Waiting::Yes, is_slow);
+            self.log.tend(&self.connection, !self.queue.is_empty());
+        }
+    }
+
+    /// The jobs that are committed together next.
+    fn next_group(&mut self) -> Vec<Job> {
+        let mut group = std::mem::take(&mut self.put_back);
+        let mut bytes: usize = group.iter().map(Job::bytes).sum();
+        while group.len() < GROUP && bytes < GROUP_BYTES {
+            let Ok(job) = self.queue.try_recv() else { break };
+            bytes += job.bytes();
+            group.push(job);
+        }
+        group
+    }
+
+    /// Does the jobs of a group in one transaction and tells everybody. False if they had
+    /// to be put back.
+    fn commit(&mut self, group: Vec<Job>, waiting: Waiting, is_slow: &AtomicBool) -> bool {
+        if group.is_empty() {
+            return true;
+        }
         if let Some(reason) = self.stopped.get() {
             let error = Error::Stopped { reason: Box::new(reason.clone()) };
             group.into_iter().for_each(|job| job.refuse(&error));
-            return;
+            return true;
+        }
+        let began = Instant::now();
+        if let Err(error) = self.begin(waiting) {
+            if waiting == Waiting::No
+                && matches!(fault::of(&self.path, &error), Error::Locked { .. })
+            {
+                self.put_back = group;
+                return false;
+            }
+            let error = self.give_up(&error);
+            group.into_iter().for_each(|job| job.refuse(&error));
+            return true;
         }
         let mut jobs = group.into_iter();
         let mut answers = Vec::with_capacity(jobs.len());
         let outcome = self.transact(&mut jobs, &mut answers);
         let outcome = outcome.map_err(|error| self.give_up(&error));
+        is_slow.store(began.elapsed() > QUICK, Ordering::Relaxed);
         for answer in answers {
             answer(outcome.as_ref().copied());
         }
         if let Err(error) = &outcome {
             jobs.for_each(|job| job.refuse(error));
         }
+        true
+    }
+
+    fn begin(&mut self, waiting: Waiting) -> rusqlite::Result<()> {
+        let is_patient = waiting == Waiting::Yes;
+        if is_patient != self.is_patient {
+            let patience = if is_patient { self.patience } else { Duration::ZERO };
+            self.connection.busy_timeout(patience)?;
+            self.is_patient = is_patient;
+        }
+        self.execute("BEGIN IMMEDIATE")
     }
 
     fn transact(
-        &self,
+        &mut self,
         jobs: &mut impl Iterator<Item = Job>,
         answers: &mut Vec<Answer>,
     ) -> rusqlite::Result<()> {
-        self.execute("BEGIN IMMEDIATE")?;
         let last = "SELECT max(position, (SELECT coalesce(max(position), 0) FROM events)) \
             FROM last_place";
-        let mut last = self.connection.prepare_cached(last)?.query_row([], |row| row.get(0))?;
+        let last = self.connection.prepare_cached(last)?.query_row([], |row| row.get(0))?;
+        let statements = write::Statements::of(&self.connection)?;
+        let mut turn = Turn { connection: &self.connection, statements, last, due: self.due };
         for job in jobs {
-            let (answer, outcome) = job.run(self, &mut last);
+            let (answer, outcome) = job.run(&mut turn);
             answers.push(answer);
             outcome?;
         }
-        if self.unfiled.get() >= file::FILED_AT_ONCE {
+        self.due = turn.due;
+        drop(turn);
+        if self.due.is_enough() {
             file::all(&self.connection)?;
-            self.unfiled.set(0);
+            self.due = Due::default();
         }
         self.execute("COMMIT")
     }
@@ -181,14 +348,25 @@ impl Service {
     fn execute(&self, sql: &str) -> rusqlite::Result<()> {
         self.connection.prepare_cached(sql)?.execute([]).map(|_| ())
     }
+}
 
+/// One transaction.
+struct Turn<'c> {
+    connection: &'c Connection,
+    statements: write::Statements<'c>,
+    /// The last position that was given.
+    last: i64,
+    due: Due,
+}
+
+impl Turn<'_> {
     /// Does one job. One that is refused has changed nothing.
     fn step<T: 'static>(
-        &self,
+        &mut self,
         reply: Reply<T>,
-        work: impl FnOnce(&Connection) -> Result<T, Failure>,
+        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> (Answer, rusqlite::Result<()>) {
-        let (result, outcome) = match work(&self.connection) {
+        let (result, outcome) = match work(self) {
             Ok(value) => (Ok(value), Ok(())),
             Err(Failure::Refused(error)) => (Err(error), Ok(())),
             Err(Failure::Broken(error)) => (Err(Error::Closed), Err(error)),
@@ -208,11 +386,12 @@ impl Service {
         (Box::new(answer), outcome)
     }
 
-    fn append(&self, append: &Append, last: &mut i64) -> Result<Appended, Failure> {
-        let done = write::append(&self.connection, append, *last)?;
-        *last = i64::try_from(done.position).unwrap_or(i64::MAX);
+    fn append(&mut self, append: &Append) -> Result<Appended, Failure> {
+        let done = write::append(&mut self.statements, append, self.last)?;
+        self.last = i64::try_from(done.position).unwrap_or(i64::MAX);
         let ended = append.rows.iter().filter(|row| row.has_ended()).count();
-        self.unfiled.set(self.unfiled.get() + ended);
+        self.due.ended += ended;
+        self.due.events += 1;
         Ok(done)
     }
 }
@@ -225,14 +404,16 @@ impl Job {
         }
     }
 
-    fn run(self, service: &Service, last: &mut i64) -> (Answer, rusqlite::Result<()>) {
+    fn run(self, turn: &mut Turn<'_>) -> (Answer, rusqlite::Result<()>) {
         match self {
-            Self::Append(append, reply) => service.step(reply, |_| service.append(&append, last)),
-            Self::Forget(tree, reply) => service.step(reply, |c| purge::forget(c, &tree)),
-            Self::ForgetBefore(time, reply) => {
-                service.step(reply, |c| purge::forget_before(c, time))
+            Self::Append(append, reply) => turn.step(reply, |turn| turn.append(&append)),
+            Self::Forget(tree, reply) => {
+                turn.step(reply, |turn| purge::forget(turn.connection, &tree))
             }
-            Self::Sweep(reply) => service.step(reply, purge::sweep),
+            Self::ForgetBefore(time, reply) => {
+                turn.step(reply, |turn| purge::forget_before(turn.connection, time))
+            }
+            Self::Sweep(reply) => turn.step(reply, |turn| purge::sweep(turn.connection)),
         }
     }
 

@@ -96,6 +96,41 @@ fn what_is_asked_for_while_the_writer_is_busy_is_committed_together() {
 }
 
 #[test]
+fn who_is_alone_and_finds_the_file_held_waits_without_keeping_its_thread() {
+    let disk = OnDisk::new();
+    let journal = disk.open();
+    let other = Connection::open(disk.path()).unwrap();
+    wait(async {
+        journal.append(events("t", 0, &["a"])).await.unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        // On one thread: the second gets its turn only if the first lets it.
+        let append = journal.append(events("t", 1, &["b"]));
+        let (append, ()) = tokio::join!(append, async {
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+            other.execute_batch("COMMIT").unwrap();
+        });
+        append.unwrap();
+        journal.append(events("t", 2, &["c"])).await.unwrap();
+        assert_eq!(texts(&journal, "t").await, ["a", "b", "c"]);
+    });
+}
+
+#[test]
+fn what_nobody_waits_for_any_more_keeps_nobody_from_writing() {
+    let disk = OnDisk::new();
+    let journal = disk.open();
+    wait(async {
+        let mut left = Box::pin(journal.append(events("t", 0, &["a"])));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(left.as_mut().poll(&mut context).is_pending());
+        drop(left);
+        journal.append(events("u", 0, &["b"])).await.unwrap();
+        assert_eq!(texts(&journal, "t").await, ["a"]);
+    });
+}
+
+#[test]
 fn reads_do_not_wait_for_a_writer() {
     let disk = OnDisk::new();
     let journal = disk.open();

@@ -25,6 +25,7 @@ promises! {
     a_read_starts_after_a_number_and_stops_at_its_limit
     a_read_stops_after_so_many_bytes_but_never_before_the_first_event
     positions_order_the_events_of_all_trees
+    a_tree_is_read_whole_however_many_appends_it_took
     any_text_is_kept_as_it_is
     a_refused_row_takes_its_events_and_the_other_rows_with_it
     a_key_is_taken_once
@@ -118,6 +119,31 @@ async fn positions_order_the_events_of_all_trees(journal: &impl Journal) {
     assert_eq!(all(0, 10).await, "1:a:a1 2:b:b1 3:b:b2 4:a:a2");
     assert_eq!(all(1, 2).await, "2:b:b1 3:b:b2");
     assert_eq!(all(4, 10).await, "");
+}
+
+async fn a_tree_is_read_whole_however_many_appends_it_took(journal: &impl Journal) {
+    // More than are entered at once where the rows of a tree are looked up.
+    let appends = 530;
+    journal.append(events("other", 0, &["first"])).await.unwrap();
+    for seq in 0..appends {
+        journal.append(events("t", seq, &[&seq.to_string()])).await.unwrap();
+    }
+    journal.append(events("other", 1, &["last"])).await.unwrap();
+    let expected: Vec<String> = (0..appends).map(|seq| seq.to_string()).collect();
+    assert_eq!(texts(journal, "t").await, expected);
+    assert_eq!(texts(journal, "other").await, ["first", "last"]);
+    for after in [0, 500, 510, 511, 512, 529] {
+        let entries = journal.read("t", after, 3).await.unwrap();
+        let found: Vec<_> = entries.iter().map(|entry| entry.event.clone()).collect();
+        let expected = (after..appends).take(3).map(|seq| seq.to_string());
+        assert_eq!(found, expected.collect::<Vec<_>>());
+    }
+    let over = vec![Row::Tree { ended_at: Some(1) }];
+    journal.append(rows("t", appends, over)).await.unwrap();
+    assert_eq!(journal.forget("t").await, Ok(true));
+    let left = journal.read_all(0, 1000).await.unwrap();
+    let left: Vec<_> = left.iter().map(|(_, entry)| entry.event.as_str()).collect();
+    assert_eq!(left, ["first", "last"]);
 }
 
 async fn any_text_is_kept_as_it_is(journal: &impl Journal) {
