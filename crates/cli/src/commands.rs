@@ -23,10 +23,11 @@ mod pause;
 mod resume;
 mod retry;
 mod rollback;
+mod serve;
 mod shell;
 mod skip;
 mod status;
-mod submit;
+pub(crate) mod submit;
 mod trace;
 mod tree;
 mod values;
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     Shell(shell::Args),
     Mcp(mcp::Args),
+    Serve(serve::Args),
     Completions(completions::Args),
     Help(help::Args),
     #[command(hide = true)]
@@ -114,6 +116,7 @@ impl Command {
             Self::Doctor(args) => doctor::run(&args, output),
             Self::Shell(args) => shell::run(&args, output),
             Self::Mcp(args) => mcp::run(&args),
+            Self::Serve(args) => serve::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
             Self::Help(args) => help::run(&args, output),
             Self::Engine(args) => engine::run(&args, output),

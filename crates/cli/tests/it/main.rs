@@ -18,6 +18,7 @@ mod look;
 mod mcp;
 mod parse;
 mod prove;
+mod serve;
 mod session;
 mod settings;
 mod shell;
