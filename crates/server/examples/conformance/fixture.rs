@@ -24,6 +24,15 @@ use crate::{prompts, resources, tools};
 #[derive(Clone)]
 pub(crate) struct Fixture;
 
+/// A result in the form of the protocol's own types.
+pub(crate) fn result<T: DeserializeOwned>(mut value: Value) -> Result<T, ErrorData> {
+    if let Some(object) = value.as_object_mut() {
+        // Taken out again for versions that do not have it.
+        object.insert("resultType".to_owned(), "complete".into());
+    }
+    made(value)
+}
+
 /// A value in the form of the protocol's own types.
 pub(crate) fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value)
@@ -38,7 +47,6 @@ impl ServerHandler for Fixture {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
-            .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
             .enable_logging()
@@ -67,7 +75,7 @@ impl ServerHandler for Fixture {
     }
 
     async fn list_resources(&self, _: Page, _: Context) -> Result<ListResourcesResult, ErrorData> {
-        made(resources::list())
+        result(resources::list())
     }
 
     async fn list_resource_templates(
@@ -75,7 +83,7 @@ impl ServerHandler for Fixture {
         _: Page,
         _: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        made(resources::templates())
+        result(resources::templates())
     }
 
     async fn read_resource(
@@ -86,7 +94,7 @@ impl ServerHandler for Fixture {
         let uri = &request.uri;
         let missing =
             || ErrorData::resource_not_found("no such resource", Some(json!({"uri": uri})));
-        made::<ReadResourceResult>(resources::read(uri).ok_or_else(missing)?).map(Into::into)
+        result::<ReadResourceResult>(resources::read(uri).ok_or_else(missing)?).map(Into::into)
     }
 
     async fn subscribe(&self, _: SubscribeRequestParams, _: Context) -> Result<(), ErrorData> {
@@ -98,7 +106,7 @@ impl ServerHandler for Fixture {
     }
 
     async fn list_prompts(&self, _: Page, _: Context) -> Result<ListPromptsResult, ErrorData> {
-        made(prompts::list())
+        result(prompts::list())
     }
 
     async fn get_prompt(
@@ -109,7 +117,7 @@ impl ServerHandler for Fixture {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let missing = || ErrorData::invalid_params("no such prompt", None);
         let found = prompts::get(&request.name, &arguments).ok_or_else(missing)?;
-        made::<GetPromptResult>(found).map(Into::into)
+        result::<GetPromptResult>(found).map(Into::into)
     }
 
     async fn complete(
@@ -117,7 +125,7 @@ impl ServerHandler for Fixture {
         _: CompleteRequestParams,
         _: Context,
     ) -> Result<CompleteResult, ErrorData> {
-        made(json!({"completion": {"values": ["paris", "park"], "total": 2, "hasMore": false}}))
+        result(json!({"completion": {"values": ["paris", "park"], "total": 2, "hasMore": false}}))
     }
 
     async fn set_level(&self, _: SetLevelRequestParams, _: Context) -> Result<(), ErrorData> {

@@ -13,7 +13,7 @@ use rmcp::{Peer, RoleServer};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::fixture::made;
+use crate::fixture::{made, result};
 
 /// A picture of one pixel.
 pub(crate) const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -40,6 +40,7 @@ pub(crate) fn all() -> Result<Vec<Tool>, ErrorData> {
         "test_tool_with_progress",
         "test_tool_with_logging",
         "test_logging_tool",
+        "test_streaming_elicitation",
         "test_missing_capability",
     ]
     .into_iter()
@@ -109,8 +110,8 @@ pub(crate) async fn call(
         }
         "test_error_handling" => {
             let said = [text("This tool intentionally returns an error for testing")];
-            let result = json!({"content": said, "isError": true});
-            return made::<CallToolResult>(result).map(Into::into);
+            let failed = json!({"content": said, "isError": true});
+            return result::<CallToolResult>(failed).map(Into::into);
         }
         "test_tool_with_progress" => {
             progress(context).await;
@@ -121,12 +122,13 @@ pub(crate) async fn call(
             json!([text("It was logged.")])
         }
         "test_missing_capability" => return Err(needs_sampling()?),
-        "test_custom_headers" | "test_logging_tool" | "json_schema_2020_12_tool" => {
-            json!([text("Done.")])
-        }
+        "test_custom_headers"
+        | "test_logging_tool"
+        | "test_streaming_elicitation"
+        | "json_schema_2020_12_tool" => json!([text("Done.")]),
         _ => return Err(ErrorData::invalid_params("no such tool", None)),
     };
-    made::<CallToolResult>(json!({"content": content})).map(Into::into)
+    result::<CallToolResult>(json!({"content": content})).map(Into::into)
 }
 
 fn text(text: &str) -> Value {
