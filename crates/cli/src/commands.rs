@@ -17,6 +17,7 @@ mod engine;
 mod help;
 mod hint;
 mod history;
+mod install;
 mod mcp;
 mod parse;
 mod pause;
@@ -30,6 +31,7 @@ mod status;
 pub(crate) mod submit;
 mod trace;
 mod tree;
+mod uninstall;
 mod values;
 mod workspaces;
 
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     Shell(shell::Args),
     Mcp(mcp::Args),
     Serve(serve::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
     Completions(completions::Args),
     Help(help::Args),
     #[command(hide = true)]
@@ -117,6 +121,8 @@ impl Command {
             Self::Shell(args) => shell::run(&args, output),
             Self::Mcp(args) => mcp::run(&args),
             Self::Serve(args) => serve::run(&args, output),
+            Self::Install(args) => install::run(&args, output),
+            Self::Uninstall(args) => uninstall::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
             Self::Help(args) => help::run(&args, output),
             Self::Engine(args) => engine::run(&args, output),

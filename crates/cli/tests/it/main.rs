@@ -14,6 +14,7 @@ mod doctor;
 mod engine;
 mod fake_engine;
 mod help;
+mod install;
 mod look;
 mod mcp;
 mod parse;
