@@ -17,18 +17,21 @@ mod engine;
 mod help;
 mod hint;
 mod history;
+mod install;
 mod mcp;
 mod parse;
 mod pause;
 mod resume;
 mod retry;
 mod rollback;
+mod serve;
 mod shell;
 mod skip;
 mod status;
-mod submit;
+pub(crate) mod submit;
 mod trace;
 mod tree;
+mod uninstall;
 mod values;
 mod workspaces;
 
@@ -74,6 +77,9 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     Shell(shell::Args),
     Mcp(mcp::Args),
+    Serve(serve::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
     Completions(completions::Args),
     Help(help::Args),
     #[command(hide = true)]
@@ -114,6 +120,9 @@ impl Command {
             Self::Doctor(args) => doctor::run(&args, output),
             Self::Shell(args) => shell::run(&args, output),
             Self::Mcp(args) => mcp::run(&args),
+            Self::Serve(args) => serve::run(&args, output),
+            Self::Install(args) => install::run(&args, output),
+            Self::Uninstall(args) => uninstall::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
             Self::Help(args) => help::run(&args, output),
             Self::Engine(args) => engine::run(&args, output),

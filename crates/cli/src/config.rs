@@ -3,7 +3,7 @@
 //! What a setting may be is not decided here; this only knows where settings
 //! are kept and in which formats.
 
-mod edit;
+pub(crate) mod edit;
 mod json_file;
 mod lines;
 mod toml_file;

@@ -8,6 +8,7 @@ mod host;
 mod input;
 mod listing;
 mod look;
+mod office;
 mod output;
 mod page;
 mod project;

@@ -115,6 +115,27 @@ impl Reach {
         connection.request(&request).await.map_err(|problem| lost(&problem))
     }
 
+    /// Asks in the name of an attempt that speaks through us. Of its environment nothing is
+    /// known, and no engine is started for it.
+    pub(crate) async fn ask_as(
+        &self,
+        token: &str,
+        client: Option<String>,
+        wish: Wish,
+    ) -> Result<Conversation, CommandError> {
+        let connection = match Client::connect(&self.paths).await {
+            Some(connection) => connection,
+            None => reach_from_attempt(&self.paths.socket).await.map_err(|problem| {
+                CommandError::failed(Code::UnknownError, problem.to_string())
+                    .hint("try again when an engine runs")
+            })?,
+        };
+        let (token, env) = (Some(token.to_owned()), BTreeMap::new());
+        let passed_on = BTreeMap::new();
+        let request = Request { v: VERSION, token, env, passed_on, client, wish };
+        connection.request(&request).await.map_err(|problem| lost(&problem))
+    }
+
     /// A request in our name.
     pub(crate) fn request(&self, wish: Wish) -> Request {
         let mut env = environment();

@@ -184,6 +184,7 @@ impl<'a> Watch<'a> {
                 | Wish::Explain { .. }
                 | Wish::Steer(_)
                 | Wish::Submitted
+                | Wish::Who
                 | Wish::Ping,
             ) => None,
         }

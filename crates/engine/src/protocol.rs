@@ -69,6 +69,8 @@ pub enum Wish {
     Steer(Steer),
     /// A return was handed in; the attempt may take a moment to end.
     Submitted,
+    /// Say who the caller is.
+    Who,
     /// Say how you are.
     Ping,
 }

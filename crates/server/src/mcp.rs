@@ -12,6 +12,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::request::Parts;
+use legation_core::Code;
+use legation_core::call::Call;
 use legation_core::ids::DelegationId;
 use legation_engine::protocol::{Refused, Wish};
 use rmcp::model::{
@@ -22,10 +25,12 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use self::arguments::{Batch, Cancel, Delegate, Explain, Nothing, Wait, read};
 use self::follow::{Follow, Outcome};
-use crate::office::Office;
+use crate::http::Admitted;
+use crate::office::{Caller, Closing, Office};
 
 /// What a client is told about the tools, once.
 const INSTRUCTIONS: &str = "Hand work to other agents with `delegate` or `delegate_batch`. Each \
@@ -33,25 +38,34 @@ const INSTRUCTIONS: &str = "Hand work to other agents with `delegate` or `delega
     client ends long calls, use wait=false and `delegate_wait`.";
 
 /// The versions of the protocol that are spoken.
-const VERSIONS: &[ProtocolVersion] =
+pub const VERSIONS: &[ProtocolVersion] =
     &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
 /// The tools of a project.
 pub struct Mcp<O> {
     office: Arc<O>,
     version: &'static str,
+    closing: Closing,
 }
 
 impl<O> Clone for Mcp<O> {
     fn clone(&self) -> Self {
-        Self { office: self.office.clone(), version: self.version }
+        let (office, closing) = (self.office.clone(), self.closing.clone());
+        Self { office, version: self.version, closing }
     }
 }
 
 impl<O: Office> Mcp<O> {
     /// The tools, as a program of this version offers them.
     pub fn new(office: Arc<O>, version: &'static str) -> Self {
-        Self { office, version }
+        Self { office, version, closing: Closing::default() }
+    }
+
+    /// The same, as long as the server that offers them is there.
+    #[must_use]
+    pub fn until(mut self, closing: Closing) -> Self {
+        self.closing = closing;
+        self
     }
 
     /// Serves standard input and output until the client hangs up.
@@ -70,20 +84,17 @@ impl<O: Office> Mcp<O> {
         match name {
             "delegate" => {
                 let asked: Delegate = read(name, given)?;
-                let mut call = asked.call()?;
-                let key = || format!("mcp-{}-{}", std::process::id(), context.id);
-                call.idempotency_key.get_or_insert_with(key);
-                self.follow(Wish::Delegate(Box::new(call)), context).await
+                self.delegate(asked.call()?, context).await
             }
             "delegate_batch" => {
                 let asked: Batch = read(name, given)?;
-                self.follow(Wish::Delegate(Box::new(asked.call())), context).await
+                self.delegate(asked.call(), context).await
             }
             "delegate_wait" => {
                 let asked: Wait = read(name, given)?;
                 let limit = asked.limit_ms()?.map(Duration::from_millis);
                 let id = asked.delegation_id;
-                let follow = Follow::new(&*self.office, context, Some(id.clone()));
+                let follow = self.following(context)?.of(id.clone());
                 let outcome = follow.run(Wish::Wait { delegation: id }, limit).await?;
                 self.answer(outcome, context).await
             }
@@ -114,19 +125,31 @@ impl<O: Office> Mcp<O> {
             }
             "submit_result" => {
                 let returned = Value::Object(given.unwrap_or_default());
-                Ok(digest::plain(self.office.submit(&returned)?))
+                let caller = caller(context)?;
+                Ok(digest::plain(self.office.submit(&caller, &returned).await?))
             }
             unknown => Err(unknown_tool(unknown)),
         }
     }
 
-    async fn follow(
+    async fn delegate(
         &self,
-        wish: Wish,
+        mut call: Call,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, Box<Refused>> {
-        let outcome = Follow::new(&*self.office, context, None).run(wish, None).await?;
+        // Made anew for each call: an engine that is asked again after a crash knows the
+        // call by it, and nothing else ever does.
+        call.idempotency_key.get_or_insert_with(|| format!("mcp-{}", Uuid::new_v4()));
+        let wish = Wish::Delegate(Box::new(call));
+        let outcome = self.following(context)?.run(wish, None).await?;
         self.answer(outcome, context).await
+    }
+
+    fn following<'a>(
+        &'a self,
+        context: &'a RequestContext<RoleServer>,
+    ) -> Result<Follow<'a, O>, Box<Refused>> {
+        Ok(Follow::new(&*self.office, context, (caller(context)?, &self.closing)))
     }
 
     async fn answer(
@@ -156,7 +179,7 @@ impl<O: Office> Mcp<O> {
         wish: Wish,
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, Box<Refused>> {
-        match Follow::new(&*self.office, context, None).run(wish, None).await? {
+        match self.following(context)?.run(wish, None).await? {
             Outcome::Answer(value) => Ok(value),
             Outcome::Accepted(id) | Outcome::Later(id) => Ok(json!({"delegationId": id})),
         }
@@ -212,6 +235,23 @@ impl<O: Office> ServerHandler for Mcp<O> {
         let view = self.look(DelegationId::new(id), &context).await.map_err(|_| missing())?;
         let text = ResourceContents::text(view.to_string(), &request.uri);
         Ok(ReadResourceResult::new(vec![text.with_mime_type("application/json")]).into())
+    }
+}
+
+/// In whose name a request is made. Over HTTP it was let in, or it has no business here.
+fn caller(context: &RequestContext<RoleServer>) -> Result<Caller, Box<Refused>> {
+    let client = context.client_info().map(|info| info.name);
+    let Some(parts) = context.extensions.get::<Parts>() else {
+        return Ok(Caller { client, token: None });
+    };
+    match parts.extensions.get::<Admitted>() {
+        Some(Admitted::Owner) => Ok(Caller { client, token: None }),
+        Some(Admitted::Attempt(token)) => Ok(Caller { client, token: Some(token.clone()) }),
+        None => Err(Box::new(Refused {
+            code: Code::PermissionDenied.to_string(),
+            message: "Nobody knows who sent this request.".to_owned(),
+            ..Refused::default()
+        })),
     }
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::{bench, ci, coverage, fuzz, real_agents, setup, soak, tidy};
+use crate::{bench, ci, conformance, coverage, fuzz, real_agents, setup, soak, tidy};
 
 /// The chores of the workspace.
 #[derive(Parser)]
@@ -18,6 +18,7 @@ enum Chore {
     Ci(ci::Args),
     Tidy(tidy::Args),
     Setup(setup::Args),
+    Conformance(conformance::Args),
     Coverage(coverage::Args),
     Bench(bench::Args),
     Fuzz(fuzz::Args),
@@ -32,6 +33,7 @@ impl Xtask {
             Chore::Ci(args) => ci::run(&args),
             Chore::Tidy(args) => tidy::run(&args),
             Chore::Setup(args) => setup::run(&args),
+            Chore::Conformance(args) => conformance::run(&args),
             Chore::Coverage(args) => coverage::run(&args),
             Chore::Bench(args) => bench::run(&args),
             Chore::Fuzz(args) => fuzz::run(&args),

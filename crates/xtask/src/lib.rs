@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod ci;
 pub mod commands;
+pub mod conformance;
 pub mod coverage;
 pub mod fuzz;
 pub mod process;

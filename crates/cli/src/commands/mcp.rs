@@ -4,14 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use legation_core::Code;
-use legation_engine::client::Conversation;
-use legation_engine::protocol::{Refused, Wish};
-use legation_server::Office;
 use legation_server::mcp::Mcp;
-use serde_json::Value;
 
-use super::submit;
 use crate::error::CommandError;
+use crate::office::Door;
 use crate::reach::{Reach, block_on};
 
 /// Serves the tools of agents (MCP) over standard input and output.
@@ -20,19 +16,6 @@ use crate::reach::{Reach, block_on};
 /// speaks in the name of its attempt, and every other as a root of its own.
 #[derive(clap::Args)]
 pub(crate) struct Args {}
-
-/// The engine, as the one command line that this process was started with reaches it.
-struct Door(Reach);
-
-impl Office for Door {
-    async fn ask(&self, wish: Wish, client: Option<String>) -> Result<Conversation, Box<Refused>> {
-        self.0.ask_for(client, wish).await.map_err(refused)
-    }
-
-    fn submit(&self, returned: &Value) -> Result<Value, Box<Refused>> {
-        submit::hand_in(returned, None).map_err(refused)
-    }
-}
 
 pub(crate) fn run(_args: &Args) -> Result<ExitCode, CommandError> {
     let door = Arc::new(Door(Reach::current()?));
@@ -44,8 +27,4 @@ pub(crate) fn run(_args: &Args) -> Result<ExitCode, CommandError> {
         })
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn refused(error: CommandError) -> Box<Refused> {
-    Box::new(error.into())
 }

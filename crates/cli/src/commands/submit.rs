@@ -12,7 +12,7 @@ use legation_core::returns::{Expectation, ReturnStatus, Violation, check};
 use legation_runners::artifacts::WorkspaceFiles;
 use serde_json::{Value, json};
 
-use self::attempt::Attempt;
+pub(crate) use self::attempt::Attempt;
 use super::values::{dollars, named, pair};
 use crate::error::CommandError;
 use crate::output::Output;
@@ -55,15 +55,18 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let value = hand_in(&args.told(), args.usage())?;
+    let value = hand_in(&Attempt::current()?, &args.told(), args.usage())?;
     output.answer(&value, || format!("handed in: {}", args.word()));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Completes what an attempt tells, checks it and hands it in; the answer says what.
-pub(crate) fn hand_in(told: &Value, usage: Option<Value>) -> Result<Value, CommandError> {
-    let attempt = Attempt::current()?;
-    let returned = completed(&attempt, told);
+pub(crate) fn hand_in(
+    attempt: &Attempt,
+    told: &Value,
+    usage: Option<Value>,
+) -> Result<Value, CommandError> {
+    let returned = completed(attempt, told);
     let files = WorkspaceFiles::new(&attempt.workspace).map_err(|problem| {
         let place = attempt.workspace.display();
         CommandError::usage(format!("the workspace {place} cannot be looked at: {problem}"))
@@ -73,8 +76,8 @@ pub(crate) fn hand_in(told: &Value, usage: Option<Value>) -> Result<Value, Comma
     let expect = Expectation { session_id: &session_id, schema: None };
     let checked = check(&returned, &expect, &files).map_err(violated)?;
     let returned = serde_json::to_value(&checked).unwrap_or(returned);
-    hand_in::write(&attempt, &returned, usage)?;
-    hand_in::tell(&attempt);
+    hand_in::write(attempt, &returned, usage)?;
+    hand_in::tell(attempt);
     Ok(json!({
         "submitted": true, "sessionId": attempt.session, "status": checked.status,
         "return": returned,

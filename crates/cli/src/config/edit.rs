@@ -117,7 +117,7 @@ fn hand_on_comment(table: &mut dyn TableLike, key: &str) {
 }
 
 /// The file at once or not at all.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

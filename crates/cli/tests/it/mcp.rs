@@ -17,12 +17,17 @@ struct Client {
 }
 
 impl Client {
-    fn new(session: &Session, version: &str) -> (Self, Value) {
+    /// A client that has said nothing yet.
+    fn silent(session: &Session) -> Self {
         let mut command = session.command(&session.dir(), &["mcp"]);
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let stdin = process.stdin.take();
         let stdout = BufReader::new(process.stdout.take().unwrap());
-        let mut client = Self { process, stdin, stdout, last: 0, told: Vec::new() };
+        Self { process, stdin, stdout, last: 0, told: Vec::new() }
+    }
+
+    fn new(session: &Session, version: &str) -> (Self, Value) {
+        let mut client = Self::silent(session);
         let hello = client.ask(
             "initialize",
             &json!({
@@ -90,7 +95,7 @@ impl Drop for Client {
 }
 
 /// A project with agents that are shell scripts.
-fn project(agents: &[(&str, &str)]) -> Session {
+pub(crate) fn project(agents: &[(&str, &str)]) -> Session {
     let session = Session::new();
     for (name, script) in agents {
         agent(&session, name, script, "");
@@ -98,7 +103,7 @@ fn project(agents: &[(&str, &str)]) -> Session {
     session
 }
 
-fn agent(session: &Session, name: &str, script: &str, front: &str) {
+pub(crate) fn agent(session: &Session, name: &str, script: &str, front: &str) {
     let command = json!(["sh", "-c", script]);
     let file = format!(
         "---\nid: {name}\ndescription: Does it.\n{front}legation:\n  runner: command\n  command: {command}\n---\n"
@@ -106,9 +111,9 @@ fn agent(session: &Session, name: &str, script: &str, front: &str) {
     session.write(format!(".legation/agents/{name}.md"), file);
 }
 
-const BINARY: &str = env!("CARGO_BIN_EXE_legation");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_legation");
 
-fn done(summary: &str) -> String {
+pub(crate) fn done(summary: &str) -> String {
     format!("{BINARY} submit --status completed --summary '{summary}' >/dev/null")
 }
 
@@ -121,6 +126,54 @@ fn every_version_that_is_offered_is_agreed_on() {
         assert_eq!(hello["result"]["serverInfo"]["name"], "legation");
         assert_eq!(client.hang_up(), Some(0));
     }
+}
+
+/// What a request of the version without a handshake says about its client.
+fn context() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "Test Client!", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {"listChanged": true}},
+    })
+}
+
+#[test]
+fn a_client_may_ask_first_who_is_there_and_do_without_a_handshake() {
+    let session = project(&[("w", &done("did it"))]);
+    let mut client = Client::silent(&session);
+    let said = client.ask("server/discover", &json!({"_meta": context()}));
+    let versions = json!(["2025-06-18", "2025-11-25", "2026-07-28"]);
+    assert_eq!(said["result"]["supportedVersions"], versions, "{said}");
+    assert!(said["result"]["capabilities"]["tools"].is_object(), "{said}");
+    let listed = client.ask("tools/list", &json!({"_meta": context()}));
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 9, "{listed}");
+    let mut meta = context();
+    meta["progressToken"] = json!("p");
+    let arguments = json!({"agent": "w", "task": "Do it"});
+    let params = json!({"name": "delegate", "arguments": arguments, "_meta": meta});
+    let answer = client.ask("tools/call", &params);
+    assert_eq!(answer["result"]["structuredContent"]["status"], "completed", "{answer}");
+    assert_eq!(client.told[0]["params"]["progressToken"], "p");
+    assert_eq!(client.hang_up(), Some(0));
+}
+
+#[test]
+fn a_client_may_ask_first_who_is_there_and_then_shake_hands() {
+    let session = Session::new();
+    let mut client = Client::silent(&session);
+    client.ask("server/discover", &json!({"_meta": context()}));
+    let hello = client.ask(
+        "initialize",
+        &json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "careful", "version": "1"},
+        }),
+    );
+    assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{hello}");
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let listed = client.ask("tools/list", &json!({}));
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 9, "{listed}");
+    assert_eq!(client.hang_up(), Some(0));
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn a_missing_subcommand_is_named_as_such_with_those_there_are() {
           "error": {
             "code": "VALIDATION_FAILED",
             "message": "a subcommand is needed",
-            "hint": "use one of: demo, delegate, direct, submit, hint, status, tree, trace, cost, history, pause, resume, cancel, retry, skip, approve, reject, diff, apply, rollback, workspaces, clean, decide, parse, check-return, agents, config, doctor, shell, mcp, completions, help",
+            "hint": "use one of: demo, delegate, direct, submit, hint, status, tree, trace, cost, history, pause, resume, cancel, retry, skip, approve, reject, diff, apply, rollback, workspaces, clean, decide, parse, check-return, agents, config, doctor, shell, mcp, serve, install, uninstall, completions, help",
             "details": null
           }
         }

@@ -109,6 +109,7 @@ pub const KEYS: &[Key] = &[
     key("workspace.quotaMb", MEGABYTES),
     key("workspace.maxAgeDays", DAYS),
     key("workspace.copyLimitMb", MEGABYTES),
+    key("serve.port", whole(0, 65_535)),
     key("prices.*.input", PRICE),
     key("prices.*.output", PRICE),
     key("prices.*.cacheRead", PRICE),

@@ -35,6 +35,8 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// How isolated working copies are made.
     pub workspace: Workspace,
+    /// How `legation serve` listens.
+    pub serve: Serve,
     /// Prices per million tokens, by model; they override the built-in table.
     pub prices: BTreeMap<String, Price>,
 }
@@ -54,6 +56,7 @@ impl Default for Config {
             agents: Agents::default(),
             sandbox: Sandbox::default(),
             workspace: Workspace::default(),
+            serve: Serve::default(),
             prices: BTreeMap::new(),
         }
     }
@@ -437,6 +440,20 @@ impl Default for Workspace {
             max_age_days: 14,
             copy_limit_mb: 1_000,
         }
+    }
+}
+
+/// How `legation serve` listens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Serve {
+    /// The port; 0 means one that is free.
+    pub port: u16,
+}
+
+impl Default for Serve {
+    fn default() -> Self {
+        Self { port: 4780 }
     }
 }
 

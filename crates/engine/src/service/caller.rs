@@ -7,11 +7,12 @@ use legation_core::ids::{AgentId, AttemptId, DelegationId};
 use legation_core::tree::event::Caller;
 use legation_core::tree::rejection::Refusal;
 use legation_runners::supervise::{Ancestry, is_kept};
+use serde_json::json;
 
 use super::Service;
 use super::refuse::unreachable;
 use crate::host::Host;
-use crate::protocol::{Refused, Request};
+use crate::protocol::{Refused, Reply, Request};
 
 /// The variable by which a root may say that it stands deeper.
 const DEPTH: &str = "DELEGATION_DEPTH";
@@ -86,6 +87,24 @@ impl<H: Host> Service<H> {
         let depth = request.env.get(DEPTH).and_then(|text| text.trim().parse().ok());
         let name = request.client.as_deref().map_or_else(|| AgentId::new(USER), client_name);
         Ok(Who::Root { depth: depth.unwrap_or(0), name })
+    }
+
+    /// Who the caller is, for somebody who speaks in its name.
+    pub(super) async fn tell_who(&self, who: &Who) -> Result<Reply, Refused> {
+        let Who::Attempt { tree, attempt, .. } = who else {
+            return Ok(Reply::Done(json!({"name": who.name()})));
+        };
+        let (root, wanted) = (tree.clone(), attempt.clone());
+        let known = self.engine.look(tree, move |state| {
+            let attempt = &state.attempts[state.find_attempt(&wanted)?];
+            Some(json!({
+                "name": attempt.agent, "tree": root, "attemptId": attempt.id,
+                "sessionId": attempt.session, "depth": attempt.depth,
+                "workspace": attempt.workspace,
+            }))
+        });
+        let known = known.await.map_err(|error| unreachable(&error))?;
+        known.map(Reply::Done).ok_or_else(|| Refused::from(&bad_token()))
     }
 
     async fn by_token(&self, token: &str, owner: &Ancestry<AttemptId>) -> Result<Who, Refused> {

@@ -88,6 +88,7 @@ impl<H: Host> Service<H> {
                 }
                 Ok(Reply::Done(json!({})))
             }
+            Wish::Who => self.tell_who(&who).await,
             Wish::Ping => Ok(Reply::Done(json!({}))),
         }
     }

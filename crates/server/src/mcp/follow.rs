@@ -14,7 +14,7 @@ use rmcp::service::{Peer, RequestContext};
 use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
-use crate::office::Office;
+use crate::office::{Caller, Closing, Office};
 
 /// How often something is said even if nothing happens.
 const BEAT: Duration = Duration::from_secs(10);
@@ -27,8 +27,11 @@ const BREATH: Duration = Duration::from_millis(200);
 pub(super) struct Follow<'a, O> {
     office: &'a O,
     context: &'a RequestContext<RoleServer>,
-    client: Option<String>,
+    caller: Caller,
+    closing: &'a Closing,
     delegation: Option<DelegationId>,
+    /// Whether the work was asked for by this call, and goes when it is taken back.
+    is_own: bool,
     progress: Progress,
     losses: u32,
 }
@@ -52,15 +55,21 @@ impl<'a, O: Office> Follow<'a, O> {
     pub(super) fn new(
         office: &'a O,
         context: &'a RequestContext<RoleServer>,
-        delegation: Option<DelegationId>,
+        (caller, closing): (Caller, &'a Closing),
     ) -> Self {
         let progress = Progress {
             peer: context.peer.clone(),
             token: context.meta.get_progress_token(),
             said: 0,
         };
-        let client = context.client_info().map(|info| info.name);
-        Self { office, context, client, delegation, progress, losses: 0 }
+        let (delegation, is_own) = (None, true);
+        Self { office, context, caller, closing, delegation, is_own, progress, losses: 0 }
+    }
+
+    /// Of a delegation that is there already. Whoever no longer waits for it has not
+    /// taken it back: there is another tool for that.
+    pub(super) fn of(self, delegation: DelegationId) -> Self {
+        Self { delegation: Some(delegation), is_own: false, ..self }
     }
 
     /// Asks, and waits at most so long.
@@ -74,7 +83,7 @@ impl<'a, O: Office> Follow<'a, O> {
         let until = limit.map(|limit| Instant::now() + limit);
         loop {
             let step = tokio::select! {
-                step = Self::ask(self.office, &wish, self.client.clone()) => match step {
+                step = self.office.ask(&self.caller, wish.clone()) => match step {
                     Ok(talk) => self.listen(talk, until).await?,
                     Err(refused) if self.losses == 0 => return Err(refused),
                     Err(_) => Step::Lost,
@@ -91,14 +100,6 @@ impl<'a, O: Office> Follow<'a, O> {
                 }
             }
         }
-    }
-
-    async fn ask(
-        office: &O,
-        wish: &Wish,
-        client: Option<String>,
-    ) -> Result<Conversation, Box<Refused>> {
-        office.ask(wish.clone(), client).await
     }
 
     /// What to ask of the next engine: the same delegation is waited for, and a call that
@@ -162,12 +163,16 @@ impl<'a, O: Office> Follow<'a, O> {
     }
 
     /// The client has taken its call back: the work is cancelled, and its end not awaited.
+    /// A server that goes takes nothing back.
     async fn cancel(&self) -> Box<Refused> {
-        if let Some(delegation) = self.delegation.clone() {
+        if let Some(delegation) = self.delegation.clone()
+            && self.is_own
+            && !self.closing.has_begun()
+        {
             let reason = "the caller took its request back".to_owned();
             let to = To::Cancel { subtask: None, reason, rollback: false };
             let steer = Wish::Steer(Steer { delegation, to, wait: false });
-            if let Ok(mut talk) = self.office.ask(steer, self.client.clone()).await {
+            if let Ok(mut talk) = self.office.ask(&self.caller, steer).await {
                 let _ = talk.next().await;
             }
         }

@@ -4,6 +4,7 @@
 
 mod allow_list;
 mod bench;
+mod conformance;
 mod coverage;
 mod documents;
 mod layers;

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use legation_engine::client::Paths;
+use legation_runners::command::HAND_IN;
+use serde_json::{Value, json};
 
 use crate::error::CommandError;
 
 /// An attempt.
-pub(super) struct Attempt {
+pub(crate) struct Attempt {
     pub(super) session: String,
     pub(super) token: String,
     /// Where the return is dropped.
@@ -19,7 +21,7 @@ pub(super) struct Attempt {
 
 impl Attempt {
     /// The attempt that this process belongs to.
-    pub(super) fn current() -> Result<Self, CommandError> {
+    pub(crate) fn current() -> Result<Self, CommandError> {
         let told = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let need = |name: &str| told(name).ok_or_else(|| outside(name));
         Ok(Self {
@@ -29,6 +31,20 @@ impl Attempt {
             workspace: need("LEGATION_WORKSPACE")?.into(),
             depth: told("DELEGATION_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(1),
             socket: told("LEGATION_SOCKET").map(PathBuf::from),
+        })
+    }
+
+    /// The attempt that bears a token, as the engine knows it.
+    pub(crate) fn known(token: &str, told: &Value, paths: &Paths) -> Option<Self> {
+        let text = |name: &str| told.get(name).and_then(Value::as_str);
+        let depth = told.get("depth").and_then(Value::as_u64);
+        Some(Self {
+            session: text("sessionId")?.to_owned(),
+            token: token.to_owned(),
+            folder: paths.attempts().join(text("attemptId")?).join(HAND_IN),
+            workspace: text("workspace")?.into(),
+            depth: depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(1),
+            socket: Some(paths.socket.clone()),
         })
     }
 }

@@ -39,7 +39,9 @@ pub(super) fn write(
 
 fn put(folder: &Path, text: &str) -> io::Result<()> {
     let half = folder.join(format!("{FILE}.{}.tmp", std::process::id()));
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&half);
+    // The folder is the attempt's: what lies there under this name is not written through.
+    let _ = fs::remove_file(&half);
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&half);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     let placed = written.and_then(|()| fs::rename(&half, folder.join(FILE)));
     if placed.is_err() {

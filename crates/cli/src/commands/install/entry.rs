@@ -1,0 +1,122 @@
+//! Our entry in the settings of a program: what it says, and putting it into the text.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::program::Program;
+use super::{in_json, in_toml};
+
+/// What we are called there.
+pub(super) const NAME: &str = "legation";
+/// How long a call may take: an hour. Delegations take their time.
+const LIMIT_S: u64 = 3_600;
+
+/// Our entry.
+pub(super) struct Entry {
+    program: Program,
+    value: Value,
+}
+
+impl Entry {
+    pub(super) fn of(program: Program, binary: &Path) -> Self {
+        let (binary, limit_ms) = (binary.to_string_lossy(), LIMIT_S * 1_000);
+        let value = match program {
+            // Without `alwaysLoad` the tools are hidden behind a search.
+            Program::ClaudeCode => json!({
+                "type": "stdio", "command": binary, "args": ["mcp"], "alwaysLoad": true,
+                "timeout": limit_ms,
+            }),
+            // Without an approval every call fails where nobody can be asked.
+            Program::Codex => json!({
+                "command": binary, "args": ["mcp"], "default_tools_approval_mode": "approve",
+                "tool_timeout_sec": LIMIT_S,
+            }),
+            Program::Opencode => json!({
+                "type": "local", "command": [binary, "mcp"], "enabled": true, "timeout": limit_ms,
+            }),
+            Program::Gemini => json!({
+                "command": binary, "args": ["mcp"], "trust": true, "timeout": limit_ms,
+            }),
+        };
+        Self { program, value }
+    }
+
+    /// The name of the section that servers stand in.
+    fn section(&self) -> &'static str {
+        match self.program {
+            Program::ClaudeCode | Program::Gemini => "mcpServers",
+            Program::Codex => "mcp_servers",
+            Program::Opencode => "mcp",
+        }
+    }
+
+    /// What stands in the text under our name.
+    fn found(&self, text: &str) -> Option<Value> {
+        let whole: Value = match self.program {
+            Program::Codex => toml::from_str(text).ok()?,
+            Program::ClaudeCode | Program::Opencode | Program::Gemini => {
+                serde_json::from_str(text).ok()?
+            }
+        };
+        whole.get(self.section())?.get(NAME).cloned()
+    }
+
+    /// Whether the text says exactly this already.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.found(text).as_ref() == Some(&self.value)
+    }
+
+    /// Whether the text can be read, and nothing stands in it under our name.
+    pub(super) fn is_absent(&self, text: &str) -> bool {
+        let is_whole = match self.program {
+            Program::Codex => text.parse::<toml_edit::DocumentMut>().is_ok(),
+            Program::ClaudeCode | Program::Opencode | Program::Gemini => {
+                text.trim().is_empty() || serde_json::from_str::<Value>(text).is_ok()
+            }
+        };
+        is_whole && self.found(text).is_none()
+    }
+
+    /// Whether something stands under our name, and whether that is ours, wherever our
+    /// program was then.
+    pub(super) fn looks_ours(&self, text: &str) -> Option<bool> {
+        let found = self.found(text)?;
+        Some(without_binary(found) == without_binary(self.value.clone()))
+    }
+
+    /// The text with the entry in it, and nothing else changed.
+    pub(super) fn put(&self, text: &str) -> Result<String, String> {
+        match self.program {
+            Program::Codex => in_toml::put(text, (self.section(), NAME), &self.value),
+            Program::ClaudeCode | Program::Opencode | Program::Gemini => {
+                in_json::put(text, (self.section(), NAME), &self.value)
+            }
+        }
+    }
+
+    /// The text without the entry, and nothing else changed.
+    pub(super) fn take_out(&self, text: &str) -> Option<String> {
+        match self.program {
+            Program::Codex => in_toml::take_out(text, (self.section(), NAME)),
+            Program::ClaudeCode | Program::Opencode | Program::Gemini => {
+                in_json::take_out(text, (self.section(), NAME))
+            }
+        }
+    }
+
+    /// The entry as somebody would write it into an empty file.
+    pub(super) fn snippet(&self) -> String {
+        self.put("").unwrap_or_default()
+    }
+}
+
+/// An entry, wherever our program is.
+fn without_binary(mut entry: Value) -> Value {
+    match entry.get_mut("command") {
+        Some(Value::Array(words)) => words.truncate(0),
+        Some(command) => *command = Value::Null,
+        None => {}
+    }
+    entry
+}
