@@ -75,7 +75,7 @@ async fn live(charge: Charge) -> io::Result<ExitCode> {
     let mut ear = Ear::new(io::stdout(), stopped);
     match charge.runner {
         Runner::ClaudeCode => {
-            talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await
+            talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await;
         }
         Runner::Codex
         | Runner::OpenCode

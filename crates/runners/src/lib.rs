@@ -10,6 +10,7 @@ pub mod envoy;
 pub mod fence;
 pub mod hearing;
 pub mod keep;
+pub mod permissions;
 mod procfs;
 pub mod prompt;
 pub mod supervise;
