@@ -63,6 +63,8 @@ pub fn spawn(charge: &Charge, text: &str) -> Spawn {
         add(&["--append-system-prompt-file", &file.to_string_lossy()]);
         files.push((file, charge.instructions.clone()));
     }
+    let shell = charge.scratch.join("shell.sh");
+    files.push((shell.clone(), path_of(charge)));
     let told = permissions(&charge.tools);
     // Nobody is asked: what is not allowed is denied.
     add(&["--permission-mode", "dontAsk", "--tools", &told.offered.join(",")]);
@@ -70,7 +72,19 @@ pub fn spawn(charge: &Charge, text: &str) -> Spawn {
     command.extend(told.allowed);
     command.push("--disallowedTools".to_owned());
     command.extend(told.denied);
-    Spawn { command, env: environment(), files, stdin: Stdin::Open(said(text)) }
+    let mut env = environment();
+    env.push(("CLAUDE_ENV_FILE".to_owned(), shell.to_string_lossy().into_owned()));
+    Spawn { command, env, files, stdin: Stdin::Open(said(text)) }
+}
+
+/// What its shell reads before each command. Where Claude Code cannot keep a picture of the
+/// user's shell in its own folder it starts a login shell, which forgets the path.
+fn path_of(charge: &Charge) -> String {
+    let path = charge.door.env.get("PATH").map_or("", String::as_str);
+    if path.is_empty() {
+        return String::new();
+    }
+    format!("export PATH='{}'\n", path.replace('\'', r"'\''"))
 }
 
 /// How something is said to it.
