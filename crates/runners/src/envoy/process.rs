@@ -177,13 +177,13 @@ impl<P: Program> Process<P> {
                     let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
                     self.program.push(bytes, &mut heard);
                     heard.drain(..).for_each(|event| ear.hear(event));
-                    if self.program.is_over() && give_up_at.is_none() {
-                        if P::STAYS {
+                    if self.program.is_over() {
+                        if P::STAYS && !is_told {
                             self.stays = Some(running);
                             return self.program.end(&End { status: None, last_words: "" });
                         }
                         running.say = None;
-                        give_up_at = Some(Instant::now() + END_AFTER);
+                        give_up_at.get_or_insert_with(|| Instant::now() + END_AFTER);
                     }
                 }
                 _ = running.child.wait() => {
