@@ -38,6 +38,7 @@ pub use told::Told;
 
 use self::process::Process;
 use crate::claude_code::ClaudeCode;
+use crate::codex::Codex;
 
 /// The verb by which the binary starts itself as an envoy. It is not for people.
 pub const VERB: &str = "envoy";
@@ -75,14 +76,14 @@ async fn live(charge: Charge) -> io::Result<ExitCode> {
     let mut ear = Ear::new(io::stdout(), stopped);
     match charge.runner {
         Runner::ClaudeCode => {
-            talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await
+            talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await;
         }
-        Runner::Codex
-        | Runner::OpenCode
-        | Runner::Gemini
-        | Runner::Acp
-        | Runner::Llm
-        | Runner::Command => return Ok(ExitCode::from(NO_CHARGE)),
+        Runner::Codex => {
+            talk::through(&charge, Process::with(Codex::default()), &mut ear).await;
+        }
+        Runner::OpenCode | Runner::Gemini | Runner::Acp | Runner::Llm | Runner::Command => {
+            return Ok(ExitCode::from(NO_CHARGE));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,11 +5,13 @@
 pub mod agents;
 pub mod artifacts;
 pub mod claude_code;
+pub mod codex;
 pub mod command;
 pub mod envoy;
 pub mod fence;
 pub mod hearing;
 pub mod keep;
+pub mod permissions;
 mod procfs;
 pub mod prompt;
 pub mod supervise;
