@@ -11,6 +11,7 @@ pub mod conformance;
 pub mod coverage;
 pub mod fuzz;
 pub mod process;
+pub mod real_agents;
 pub mod setup;
 pub mod soak;
 pub mod tidy;
