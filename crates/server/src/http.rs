@@ -6,6 +6,7 @@
 mod bearer;
 mod garbled;
 mod names;
+mod prompt;
 mod refusal;
 mod sessions;
 mod token;
@@ -17,10 +18,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::connect_info::Connected;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use axum::serve::IncomingStream;
 use legation_engine::protocol::MAX_REQUEST_BYTES;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -29,6 +28,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 pub use self::names::Names;
+use self::prompt::Prompt;
 use self::sessions::Sessions;
 pub use self::token::Token;
 use crate::office::Closing;
@@ -86,12 +86,6 @@ impl Peer {
     }
 }
 
-impl Connected<IncomingStream<'_, TcpListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
-        Self { address: *stream.remote_addr(), inside: Arc::default() }
-    }
-}
-
 /// What is served, to whom, and under which names.
 pub struct House<G, H> {
     /// Who may come in.
@@ -136,7 +130,7 @@ pub async fn serve<G: Gate, H: ServerHandler + Clone>(
         let _ = tell.send(());
     };
     let app = app.into_make_service_with_connect_info::<Peer>();
-    let served = axum::serve(listener, app).with_graceful_shutdown(stopped);
+    let served = axum::serve(Prompt(listener), app).with_graceful_shutdown(stopped);
     let too_long = async {
         match told.await {
             Ok(()) => sleep(GRACE).await,

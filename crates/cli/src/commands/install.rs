@@ -194,6 +194,6 @@ fn confirmed(output: &mut Output) -> bool {
 fn by_hand(place: &Place, entry: &Entry, reason: &str) -> CommandError {
     let path = place.settings.display();
     CommandError::failed(Code::Conflict, format!("{path} {reason}; it stays as it is"))
-        .hint(format!("put this into it by hand:\n{}", entry.snippet().trim_end()))
+        .hint(format!("put this into it by hand:\n{}", entry.snippet()))
         .details(json!({"file": place.settings, "snippet": entry.snippet()}))
 }

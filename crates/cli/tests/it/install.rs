@@ -276,6 +276,25 @@ fn what_its_owner_has_changed_since_stays() {
 }
 
 #[test]
+fn a_program_that_writes_its_own_settings_meanwhile_keeps_what_it_wrote() {
+    let session = Session::new();
+    let file = session.root().join("home/.claude.json");
+    session.run(&["install", "claude-code", "--user", "--yes"]);
+    // Written anew from what was read, in another order and with more in it.
+    let mut all: Value = serde_json::from_str(&written(&file)).unwrap();
+    all["mcpServers"]["legation"]["timeout"] = json!(3_600_000);
+    let all = json!({"starts": 1, "mcpServers": all["mcpServers"], "user": "x"});
+    std::fs::write(&file, format!("{all:#}")).unwrap();
+    session.run(&["uninstall", "claude-code", "--user", "--yes"]);
+    expect![[r#"
+        {
+          "starts": 1,
+          "user": "x"
+        }"#]]
+    .assert_eq(&written(&file));
+}
+
+#[test]
 fn what_another_machine_has_installed_is_known_by_its_looks() {
     for (program, settings, _, command) in PROGRAMS {
         let session = Session::new();

@@ -236,6 +236,27 @@ fn a_child_with_its_users_token_is_no_root() {
 }
 
 #[test]
+fn a_child_that_knows_the_session_of_another_cannot_use_it() {
+    let session = project(&[]);
+    let server = Server::start(&session);
+    let mut client = Client::new(&server, "2025-11-25");
+    let list = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list", "params": {}});
+    let script = format!(
+        "status() {{ curl -sS -o /dev/null -w '%{{http_code}}' {url} \
+           -H \"Authorization: Bearer $LEGATION_TOKEN\" -H 'Content-Type: application/json' \
+           -H 'Accept: application/json, text/event-stream' -H 'Mcp-Session-Id: {id}' \"$@\"; }}\n\
+         {BINARY} submit --status completed \
+           --summary \"$(status --data-binary '{list}') $(status -X DELETE)\" >/dev/null",
+        url = server.said["url"].as_str().unwrap(),
+        id = client.session().unwrap(),
+    );
+    agent(&session, "w", &script, "");
+    let result = client.call("delegate", &json!({"agent": "w", "task": "Try"}));
+    assert_eq!(result["structuredContent"]["summary"], "404 404", "{result}");
+    assert!(client.ask("tools/list", json!({}))["result"].is_object(), "it is still its owner's");
+}
+
+#[test]
 fn a_token_dies_with_its_attempt() {
     let tell = format!(
         "{BINARY} submit --status completed --summary x --data \"\\\"$LEGATION_TOKEN\\\"\" >/dev/null"

@@ -9,6 +9,8 @@ use super::{in_json, in_toml};
 
 /// What we are called there.
 pub(super) const NAME: &str = "legation";
+/// Where OpenCode's own description of its settings is.
+const SCHEMA: &str = "https://opencode.ai/config.json";
 /// How long a call may take: an hour. Delegations take their time.
 const LIMIT_S: u64 = 3_600;
 
@@ -89,14 +91,37 @@ impl Entry {
     pub(super) fn put(&self, text: &str) -> Result<String, String> {
         match self.program {
             Program::Codex => in_toml::put(text, (self.section(), NAME), &self.value),
+            // It would add the address itself, and the file would no longer be as we left it.
+            Program::Opencode if text.is_empty() => {
+                let text = format!("{{\n  \"$schema\": \"{SCHEMA}\"\n}}\n");
+                in_json::put(&text, (self.section(), NAME), &self.value)
+            }
             Program::ClaudeCode | Program::Opencode | Program::Gemini => {
                 in_json::put(text, (self.section(), NAME), &self.value)
             }
         }
     }
 
-    /// The text without the entry, and nothing else changed.
-    pub(super) fn take_out(&self, text: &str) -> Option<String> {
+    /// The text without the entry, nor the section if it was made for it; and nothing else
+    /// changed.
+    pub(super) fn take_out(&self, text: &str, with_section: bool) -> Option<String> {
+        let text = self.take_out_alone(text)?;
+        match self.program {
+            Program::ClaudeCode | Program::Opencode | Program::Gemini if with_section => {
+                Some(in_json::take_out_empty(&text, self.section()).unwrap_or(text))
+            }
+            Program::ClaudeCode | Program::Opencode | Program::Gemini | Program::Codex => {
+                Some(text)
+            }
+        }
+    }
+
+    /// Whether a piece that was put into a text has the section in it.
+    pub(super) fn has_section(&self, piece: &str) -> bool {
+        piece.contains(&format!("\"{}\"", self.section()))
+    }
+
+    fn take_out_alone(&self, text: &str) -> Option<String> {
         match self.program {
             Program::Codex => in_toml::take_out(text, (self.section(), NAME)),
             Program::ClaudeCode | Program::Opencode | Program::Gemini => {
@@ -105,9 +130,15 @@ impl Entry {
         }
     }
 
-    /// The entry as somebody would write it into an empty file.
-    pub(super) fn snippet(&self) -> String {
+    /// The file that is made where there is none.
+    pub(super) fn alone(&self) -> String {
         self.put("").unwrap_or_default()
+    }
+
+    /// The entry as somebody would add it by hand.
+    pub(super) fn snippet(&self) -> String {
+        let empty = if self.program == Program::Codex { "" } else { "{}" };
+        self.put(empty).unwrap_or_default().trim_end().to_owned()
     }
 }
 

@@ -23,8 +23,7 @@ pub(super) fn put(text: &str, (section, name): At<'_>, entry: &Value) -> Result<
     let expected = with(before, (section, name), entry);
     let expected = expected.ok_or_else(|| format!("has no place for a section `{section}`"))?;
     // Whatever the text looks like: if it does not say what it should, it is not written.
-    let says = |text: &String| serde_json::from_str::<Value>(text).is_ok_and(|it| it == expected);
-    let after = placed(text, (section, name), entry).filter(says);
+    let after = placed(text, (section, name), entry).filter(|after| says(after, &expected));
     after.ok_or_else(|| "is written in a way that cannot be added to".to_owned())
 }
 
@@ -33,16 +32,19 @@ pub(super) fn take_out(text: &str, (section, name): At<'_>) -> Option<String> {
     let mut expected: Value = serde_json::from_str(text).ok()?;
     expected.get_mut(section)?.as_object_mut()?.shift_remove(name)?;
     let servers = Object::at(text, Object::root(text)?.find(section)?.value.start)?;
-    let at = servers.members.iter().position(|member| member.name == name)?;
-    let member = servers.members.get(at)?;
-    let before = at.checked_sub(1).and_then(|at| servers.members.get(at));
-    let cut = match (before, servers.members.get(at + 1)) {
-        (Some(before), _) => before.value.end..member.value.end,
-        (None, Some(next)) => member.start..next.start,
-        (None, None) => servers.open + 1..servers.close,
-    };
-    let after = replaced(text, cut, "")?;
-    serde_json::from_str::<Value>(&after).is_ok_and(|it| it == expected).then_some(after)
+    servers.without(text, name).filter(|after| says(after, &expected))
+}
+
+/// The text without the section, if that is empty.
+pub(super) fn take_out_empty(text: &str, section: &str) -> Option<String> {
+    let mut expected: Value = serde_json::from_str(text).ok()?;
+    let gone = expected.as_object_mut()?.shift_remove(section)?;
+    let after = Object::root(text)?.without(text, section).filter(|it| says(it, &expected))?;
+    gone.as_object()?.is_empty().then_some(after)
+}
+
+fn says(text: &str, expected: &Value) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|said| said == *expected)
 }
 
 fn unreadable(text: &str, problem: &serde_json::Error) -> String {
@@ -112,6 +114,19 @@ impl Object {
 
     fn find(&self, name: &str) -> Option<&Member> {
         self.members.iter().rfind(|member| member.name == name)
+    }
+
+    /// The text without a member.
+    fn without(&self, text: &str, name: &str) -> Option<String> {
+        let at = self.members.iter().position(|member| member.name == name)?;
+        let member = self.members.get(at)?;
+        let before = at.checked_sub(1).and_then(|at| self.members.get(at));
+        let cut = match (before, self.members.get(at + 1)) {
+            (Some(before), _) => before.value.end..member.value.end,
+            (None, Some(next)) => member.start..next.start,
+            (None, None) => self.open + 1..self.close,
+        };
+        replaced(text, cut, "")
     }
 
     /// The text with one more member, at the end.

@@ -18,13 +18,9 @@ pub(super) fn diff(path: &str, (before, after): (Option<&str>, Option<&str>)) ->
     let from = above.saturating_sub(AROUND);
     let (gone, come) = (old.len() - above - below, new.len() - above - below);
     let around = above - from + below.min(AROUND);
-    page.push_str(&format!(
-        "@@ -{},{} +{},{} @@\n",
-        from + 1,
-        gone + around,
-        from + 1,
-        come + around
-    ));
+    // Of a text that has no lines, there is no first.
+    let hunk = |lines: usize| format!("{},{lines}", if lines == 0 { 0 } else { from + 1 });
+    page.push_str(&format!("@@ -{} +{} @@\n", hunk(gone + around), hunk(come + around)));
     let mut put = |sign: char, lines: &mut dyn Iterator<Item = &&str>| {
         for line in lines {
             page.push_str(&format!("{sign}{}\n", shown::visible(line)));

@@ -61,8 +61,12 @@ fn without(text: &str, path: &Path, entry: &Entry, record: &Record) -> Option<Op
     if !entry.looks_ours(text)? {
         return None;
     }
-    let is_made = text == entry.snippet();
-    if is_made { Some(None) } else { entry.take_out(text).map(Some) }
+    if text == entry.alone() {
+        return Some(None);
+    }
+    let splice = record.splice(path);
+    let with_section = splice.is_some_and(|splice| entry.has_section(splice.piece()));
+    entry.take_out(text, with_section).map(Some)
 }
 
 /// A command's file, gone if it is still ours.

@@ -35,6 +35,11 @@ impl Splice {
         Self { was_there, at, old: piece(old), new: piece(new), left: hash(after) }
     }
 
+    /// What was put in.
+    pub(super) fn piece(&self) -> &str {
+        &self.new
+    }
+
     /// Whether the text is still as it was left.
     pub(super) fn is_as_left(&self, text: &str) -> bool {
         hash(text) == self.left

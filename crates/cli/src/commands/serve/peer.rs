@@ -1,6 +1,5 @@
 //! The process at the other end of a connection on this machine, as the kernel tells it.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -25,15 +24,15 @@ pub(super) fn is_inside(address: SocketAddr, port: u16) -> bool {
         .flat_map(|text| inodes(&text, address.port(), port))
         .map(|inode| format!("socket:[{inode}]"))
         .collect();
-    !sockets.is_empty()
-        && holders(&sockets).any(|pid| {
-            let folder = fs::read_link(format!("/proc/{pid}/cwd"));
-            is_kept(pid) || folder.is_ok_and(|folder| owner_of_workspace(&folder).is_some())
-        })
+    let holder = if sockets.is_empty() { None } else { holder(&sockets) };
+    holder.is_some_and(|pid| {
+        let folder = fs::read_link(format!("/proc/{pid}/cwd"));
+        is_kept(pid) || folder.is_ok_and(|folder| owner_of_workspace(&folder).is_some())
+    })
 }
 
 /// The numbers of the sockets that lead from one port to another.
-pub(super) fn inodes(list: &str, near: u16, far: u16) -> Vec<String> {
+fn inodes(list: &str, near: u16, far: u16) -> Vec<String> {
     let port = |end: &str| u16::from_str_radix(end.rsplit_once(':')?.1, 16).ok();
     let lines = list.lines().skip(1).filter_map(|line| {
         let columns: Vec<&str> = line.split_whitespace().collect();
@@ -43,16 +42,21 @@ pub(super) fn inodes(list: &str, near: u16, far: u16) -> Vec<String> {
     lines.filter(|inode| inode != "0").collect()
 }
 
-/// The processes that have one of the sockets open.
-fn holders(sockets: &[String]) -> impl Iterator<Item = u32> {
+/// The process that has one of the sockets open. Others that have it as well have got it
+/// from one another, and are as much inside as it is.
+fn holder(sockets: &[String]) -> Option<u32> {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(move |pid| {
+    let mut pids: Vec<u32> =
+        all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    // Who calls was often started not long ago.
+    pids.sort_unstable_by(|one, other| other.cmp(one));
+    pids.into_iter().find(|pid| {
         let opened = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"));
         opened.into_iter().flatten().flatten().any(|entry| {
             let target = fs::read_link(entry.path());
-            target.is_ok_and(|it| {
-                sockets.iter().any(|socket| it == OsStr::from_bytes(socket.as_bytes()))
+            target.is_ok_and(|target| {
+                let target = target.as_os_str().as_bytes();
+                sockets.iter().any(|socket| socket.as_bytes() == target)
             })
         })
     })

@@ -1,5 +1,6 @@
 //! Who gets in, and what happens to what is no call at all.
 
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
@@ -147,6 +148,29 @@ fn a_session_is_of_who_opened_it_and_ends_when_told_to() {
     assert_eq!(ask.send(server.address).status, 200);
     assert_eq!(end.send(server.address).status, 202);
     assert_eq!(ask.send(server.address).status, 404);
+}
+
+#[test]
+fn there_are_never_too_many_sessions() {
+    let session = Session::new();
+    let server = Server::start(&session);
+    let mut first = Client::new(&server, "2025-11-25");
+    let mut second = Client::new(&server, "2025-11-25");
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "many", "version": "1"}}});
+    let hello = Ask::message(hello.to_string()).bearer(&server.token);
+    let connection = TcpStream::connect(server.address).unwrap();
+    for _ in 0..998 {
+        let answer = hello.send_over(connection.try_clone().unwrap());
+        assert_eq!(answer.status, 200);
+        assert!(answer.text().contains("legation"));
+    }
+    // The first is used once more, so that the second is the one to go.
+    assert!(first.ask("tools/list", json!({}))["result"].is_object());
+    assert_eq!(hello.send(server.address).status, 200);
+    assert_eq!(second.begin("tools/list", json!({})).status, 404);
+    assert!(first.ask("tools/list", json!({}))["result"].is_object());
 }
 
 #[test]

@@ -46,7 +46,13 @@ impl Ask {
 
     /// Sends it; the answer as far as its headers.
     pub(super) fn send(&self, to: SocketAddr) -> Answer {
-        let mut stream = TcpStream::connect(to).unwrap();
+        self.send_over(TcpStream::connect(to).unwrap())
+    }
+
+    /// The same, over a connection that is there, and on which the last answer was read.
+    pub(super) fn send_over(&self, mut stream: TcpStream) -> Answer {
+        stream.set_nodelay(true).unwrap();
+        let to = stream.peer_addr().unwrap();
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         let named = |name: &str| self.headers.iter().any(|(there, _)| there == name);
         if !named("Host") {
@@ -74,7 +80,11 @@ impl Answer {
     fn read(stream: TcpStream) -> Self {
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
+        // The end of the answer before it is an empty line.
+        while line.trim().is_empty() {
+            assert!(reader.read_line(&mut line).unwrap() > 0, "the server is gone");
+        }
+        let line = line.trim_start();
         let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("{line:?}")).parse().unwrap();
         let mut headers = Vec::new();
         loop {
