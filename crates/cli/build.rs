@@ -5,7 +5,6 @@
 //! addresses, each page of which is copied. What is written in Rust loses little by it;
 //! stack, heap and libraries lie where the system puts them.
 
-#[expect(clippy::print_stdout, reason = "that is how cargo is told")]
 fn main() {
     let is = |name: &str, wanted: &str| std::env::var(name).is_ok_and(|value| value == wanted);
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use legation_core::ids::DelegationId;
+use legation_core::returns::ReturnStatus;
 use legation_core::time::Now;
 use legation_core::tree::bounds;
 use legation_core::tree::command::Delegate;
@@ -58,6 +59,8 @@ pub(crate) struct Desk<W> {
     not_brought: BTreeMap<DelegationNo, String>,
     /// What has to be looked for after the engine came back, and told when time moved.
     lost_sight: Vec<Act>,
+    /// Attempts that have just ended with work that may have to wait to be merged.
+    may_wait: Vec<AttemptNo>,
     /// Made when the first one listens: it takes more memory than a small tree.
     /// Whether somebody has heard the answer of the whole tree.
     pub(crate) is_told: bool,
@@ -129,6 +132,7 @@ impl<W: World> Desk<W> {
             brought: BTreeMap::new(),
             not_brought: BTreeMap::new(),
             lost_sight: Vec::new(),
+            may_wait: Vec::new(),
             is_told: false,
             news: None,
             awaited: Vec::new(),
@@ -251,6 +255,9 @@ impl<W: World> Desk<W> {
         for event in events {
             if let Body::AttemptEnded(ended) = &event.body {
                 self.begun.remove(&ended.attempt);
+                if ended.status == ReturnStatus::Completed {
+                    self.may_wait.push(ended.attempt);
+                }
             }
         }
         if events

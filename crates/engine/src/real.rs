@@ -303,6 +303,7 @@ impl World for Real {
             Act::Answer { attempt, .. } => {
                 tokio::spawn(async move { mail.tell(Command::Answered { attempt }).await });
             }
+            Act::Keep(work) => drop(tokio::spawn(async move { inner.keep_early(work).await })),
             Act::Merge(work) => drop(tokio::spawn(async move { inner.merge(work, mail).await })),
             Act::Remove(work) => drop(tokio::spawn(async move { inner.remove(work, mail).await })),
             Act::RollBack { delegation, .. } => {

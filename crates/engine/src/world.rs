@@ -77,6 +77,9 @@ pub enum Act {
         /// Yes or no.
         approved: bool,
     },
+    /// Keep the work of an attempt that waits for its turn to be merged. Nobody is told:
+    /// whoever merges it does what is not done by then.
+    Keep(Work),
     /// Merge the work of an attempt into its delegation's result.
     Merge(Work),
     /// Take back what a delegation merged.

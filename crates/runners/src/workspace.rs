@@ -33,7 +33,7 @@ mod types;
 mod walk;
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use choice::{Choice, Wanted, Way};
@@ -58,6 +58,9 @@ const COPIES: &str = "copies";
 const REHEARSAL: &str = "-on-";
 /// As much of where it stood.
 const SHORT: usize = 12;
+
+/// How many attempts can be kept or removed at once; more wait for one another.
+const TURNS: usize = 32;
 
 /// How long other people's lock files are waited for.
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(5);
@@ -93,6 +96,9 @@ pub struct Spaces {
     /// Held while a delegation begins: its subtasks come at once, and the first one makes
     /// the base for all.
     beginnings: Mutex<()>,
+    /// Held while the work of attempts is kept or their workspaces are removed: an attempt
+    /// has always the same one.
+    turns: [Mutex<()>; TURNS],
 }
 
 impl Spaces {
@@ -122,7 +128,15 @@ impl Spaces {
                 }
             }
         };
-        Ok(Self { mechanism, beginnings: Mutex::default() })
+        Ok(Self { mechanism, beginnings: Mutex::default(), turns: Default::default() })
+    }
+
+    /// Waits until nobody else keeps the work of an attempt or removes its workspace; and
+    /// nobody will as long as the answer is held. Two of them in one hand never end.
+    pub fn turn_of(&self, attempt: &str) -> MutexGuard<'_, ()> {
+        let at = attempt.bytes().fold(0, |sum, byte| (sum * 31 + usize::from(byte)) % TURNS);
+        let turn = self.turns.get(at).unwrap_or(&self.beginnings);
+        turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How workspaces would be made, found out without leaving anything behind.

@@ -35,6 +35,7 @@ impl<W: World> Desk<W> {
                 begin(act);
             }
         }
+        self.keep_those_who_wait(&owed, &mut begin);
         let promised = |no: &AttemptNo| self.promised.contains(no);
         let begun = |effect: &Effect| {
             let held_up = matches!(effect, Effect::Answer(no) if !promised(no));
@@ -45,6 +46,25 @@ impl<W: World> Desk<W> {
             // A pause may come and go while its workspace is being made.
             if self.begun.insert(no) {
                 begin(Act::Spawn(Box::new(self.job(no, now))));
+            }
+        }
+    }
+
+    /// Keeps the work of attempts that have just ended and wait for their turn to be merged.
+    fn keep_those_who_wait(&mut self, owed: &[Effect], mut begin: impl FnMut(Act)) {
+        let ended = std::mem::take(&mut self.may_wait);
+        if ended.is_empty() {
+            return;
+        }
+        let has_turn = |effect: &Effect| {
+            matches!(effect, Effect::Merge(_) | Effect::RemoveWorkspace(_)).then_some(*effect)
+        };
+        let turns: BTreeSet<Effect> = owed.iter().filter_map(has_turn).collect();
+        for no in ended {
+            let has_turn =
+                turns.contains(&Effect::Merge(no)) || turns.contains(&Effect::RemoveWorkspace(no));
+            if self.state.attempts[no].workspace.is_some() && !has_turn {
+                begin(Act::Keep(self.work(no)));
             }
         }
     }

@@ -20,6 +20,12 @@ fn note(work: &Work) -> Note {
 
 /// Keeps the work of an attempt that has ended; none if there is nothing to keep.
 pub(super) fn keep(spaces: &Spaces, work: &Work) -> Result<Option<Kept>, Error> {
+    let _turn = spaces.turn_of(work.attempt.as_str());
+    keep_in_turn(spaces, work)
+}
+
+/// The same where nobody else keeps or removes it meanwhile.
+fn keep_in_turn(spaces: &Spaces, work: &Work) -> Result<Option<Kept>, Error> {
     match spaces.find(work.attempt.as_str())? {
         Some(place) => spaces.keep_once(&place, &note(work)),
         None => Ok(None),
@@ -27,6 +33,13 @@ pub(super) fn keep(spaces: &Spaces, work: &Work) -> Result<Option<Kept>, Error> 
 }
 
 impl Inner {
+    /// Keeps the work of an attempt before its turn to be merged has come: turns come one
+    /// by one, and this can be done for several at once.
+    pub(super) async fn keep_early(&self, work: Work) {
+        // What is in the way is told when its turn has come.
+        drop(self.on_spaces(move |spaces| keep(spaces, &work)).await);
+    }
+
     /// Merges the work of an attempt into its delegation's result.
     pub(super) async fn merge(self: Arc<Self>, work: Work, mail: Mailbox) {
         let attempt = work.attempt.clone();
@@ -43,7 +56,8 @@ impl Inner {
     pub(super) async fn remove(self: Arc<Self>, work: Work, mail: Mailbox) {
         let (attempt, at) = (work.attempt.clone(), work.workspace.clone());
         let kept = self.on_spaces(move |spaces| {
-            let kept = keep(spaces, &work)?;
+            let _turn = spaces.turn_of(work.attempt.as_str());
+            let kept = keep_in_turn(spaces, &work)?;
             if let Some(place) = spaces.find(work.attempt.as_str())? {
                 spaces.remove(&place)?;
             }

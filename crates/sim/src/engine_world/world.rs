@@ -94,6 +94,7 @@ impl Inner {
                 self.hear_answer(&attempt);
                 self.post(mail, Command::Answered { attempt });
             }
+            Act::Keep(work) => self.say(format!("keep {}", work.attempt)),
             Act::Merge(work) => {
                 self.say(format!("merge {}", work.attempt));
                 self.merge(work, mail);
