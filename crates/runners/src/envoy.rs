@@ -38,6 +38,8 @@ pub use told::Told;
 
 use self::process::Process;
 use crate::claude_code::ClaudeCode;
+use crate::gemini::Gemini;
+use crate::opencode::OpenCode;
 
 /// The verb by which the binary starts itself as an envoy. It is not for people.
 pub const VERB: &str = "envoy";
@@ -75,14 +77,15 @@ async fn live(charge: Charge) -> io::Result<ExitCode> {
     let mut ear = Ear::new(io::stdout(), stopped);
     match charge.runner {
         Runner::ClaudeCode => {
-            talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await
+            talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await;
         }
-        Runner::Codex
-        | Runner::OpenCode
-        | Runner::Gemini
-        | Runner::Acp
-        | Runner::Llm
-        | Runner::Command => return Ok(ExitCode::from(NO_CHARGE)),
+        Runner::Gemini => talk::through(&charge, Process::with(Gemini::default()), &mut ear).await,
+        Runner::OpenCode => {
+            talk::through(&charge, Process::with(OpenCode::default()), &mut ear).await;
+        }
+        Runner::Codex | Runner::Acp | Runner::Llm | Runner::Command => {
+            return Ok(ExitCode::from(NO_CHARGE));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
