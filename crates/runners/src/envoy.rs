@@ -65,6 +65,12 @@ fn read_charge() -> Option<Charge> {
     serde_json::from_slice(&text).ok()
 }
 
+/// Holds a conversation with a program that is started for its turns, from the brief to
+/// the return.
+pub async fn converse(charge: &Charge, program: impl Program, ear: &mut Ear) {
+    talk::through(charge, Process::with(program), ear).await;
+}
+
 async fn live(charge: Charge) -> io::Result<ExitCode> {
     let mut stop = signal(SignalKind::terminate())?;
     let (ask_to_stop, stopped) = watch::channel(false);
@@ -79,10 +85,8 @@ async fn live(charge: Charge) -> io::Result<ExitCode> {
         Runner::ClaudeCode => {
             talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await;
         }
-        Runner::Gemini => talk::through(&charge, Process::with(Gemini::default()), &mut ear).await,
-        Runner::OpenCode => {
-            talk::through(&charge, Process::with(OpenCode::default()), &mut ear).await;
-        }
+        Runner::Gemini => converse(&charge, Gemini::default(), &mut ear).await,
+        Runner::OpenCode => converse(&charge, OpenCode::default(), &mut ear).await,
         Runner::Codex | Runner::Acp | Runner::Llm | Runner::Command => {
             return Ok(ExitCode::from(NO_CHARGE));
         }

@@ -43,6 +43,10 @@ pub fn spawn(
         lay_over(&mut config, json!({ "instructions": all }));
         files.push((instructions, charge.instructions.clone()));
     }
+    // Entries of theirs for the same agent would come before ours, where the last counts.
+    if let Some(agents) = config.get_mut("agent").and_then(Value::as_object_mut) {
+        agents.shift_remove(AGENT);
+    }
     lay_over(&mut config, ours(charge));
     let mut command = charge.program.clone();
     let mut add = |words: &[&str]| command.extend(words.iter().map(|word| (*word).to_owned()));

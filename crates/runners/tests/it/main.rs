@@ -5,6 +5,9 @@
 mod agent_files;
 mod artifacts;
 mod command;
+mod contract;
 mod fence;
+mod gemini;
+mod opencode;
 mod processes;
 mod workspaces;
