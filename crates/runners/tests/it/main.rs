@@ -4,7 +4,10 @@
 
 mod agent_files;
 mod artifacts;
+mod claude_code;
+mod codex;
 mod command;
+mod contract;
 mod fence;
 mod processes;
 mod workspaces;
