@@ -1,6 +1,10 @@
-//! Claude Code: a process that stays for one turn, spoken to in JSON lines.
+//! Claude Code: one process that stays for the whole conversation, spoken to in JSON lines.
+//!
+//! What is said to it and heard from it is here; it is started, watched and buried by
+//! `envoy/process.rs`.
 
 mod parse;
+mod permissions;
 mod spawn;
 
 use std::io;
@@ -11,6 +15,7 @@ use serde_json::json;
 use crate::envoy::{Charge, End, Event, Interrupt, Outcome, Program, Spawn, Turn};
 
 pub use parse::Parser;
+pub use permissions::{Permissions, permissions, table};
 pub use spawn::spawn;
 
 /// A conversation with Claude Code.
@@ -21,11 +26,21 @@ pub struct ClaudeCode {
 
 impl Program for ClaudeCode {
     const SILENCE: Duration = Duration::from_secs(120);
+    const STAYS: bool = true;
 
     fn spawn(&mut self, charge: &Charge, turn: &Turn<'_>) -> io::Result<Spawn> {
-        let conversation = self.parser.conversation().map(str::to_owned);
+        // One that has to be started again knows nothing of what was said before, and
+        // its figures begin anew.
+        self.parser = Parser::default();
+        if turn.no == 0 {
+            return Ok(spawn(charge, turn.text));
+        }
+        Ok(spawn(charge, &format!("{}\n\n{}", charge.prompt, turn.text)))
+    }
+
+    fn again(&mut self, turn: &Turn<'_>) -> Option<String> {
         self.parser.begin();
-        Ok(spawn(charge, turn, conversation.as_deref()))
+        Some(spawn::said(turn.text))
     }
 
     fn push(&mut self, bytes: &[u8], heard: &mut Vec<Event>) {

@@ -38,6 +38,7 @@ pub use told::Told;
 
 use self::process::Process;
 use crate::claude_code::ClaudeCode;
+use crate::codex::Codex;
 use crate::gemini::Gemini;
 use crate::opencode::OpenCode;
 
@@ -82,12 +83,11 @@ async fn live(charge: Charge) -> io::Result<ExitCode> {
     });
     let mut ear = Ear::new(io::stdout(), stopped);
     match charge.runner {
-        Runner::ClaudeCode => {
-            talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await;
-        }
+        Runner::ClaudeCode => converse(&charge, ClaudeCode::default(), &mut ear).await,
+        Runner::Codex => converse(&charge, Codex::default(), &mut ear).await,
         Runner::Gemini => converse(&charge, Gemini::default(), &mut ear).await,
         Runner::OpenCode => converse(&charge, OpenCode::default(), &mut ear).await,
-        Runner::Codex | Runner::Acp | Runner::Llm | Runner::Command => {
+        Runner::Acp | Runner::Llm | Runner::Command => {
             return Ok(ExitCode::from(NO_CHARGE));
         }
     }

@@ -42,6 +42,10 @@ impl Program for Gemini {
         self.parser.is_over()
     }
 
+    fn overhear(&mut self, _last_words: &str, heard: &mut Vec<Event>) {
+        self.parser.finish(heard);
+    }
+
     fn end(&mut self, end: &End<'_>) -> Outcome {
         self.parser.end(end)
     }

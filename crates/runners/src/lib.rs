@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod artifacts;
 pub mod claude_code;
+pub mod codex;
 pub mod command;
 pub mod door;
 pub mod envoy;

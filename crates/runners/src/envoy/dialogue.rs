@@ -12,4 +12,9 @@ pub trait Dialogue {
     /// is told to stop, it asks the program to, and ends soon.
     fn turn(&mut self, charge: &Charge, text: &str, ear: &mut Ear)
     -> impl Future<Output = Outcome>;
+
+    /// Nothing more will be said: whatever stayed for it is ended.
+    fn close(&mut self) -> impl Future<Output = ()> {
+        async {}
+    }
 }

@@ -38,9 +38,17 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 pub trait Program {
     /// How long it may say nothing outside a tool call.
     const SILENCE: Duration;
+    /// Whether one process holds the whole conversation. Else there is one for each turn.
+    const STAYS: bool = false;
 
     /// How it is started for a turn.
     fn spawn(&mut self, charge: &Charge, turn: &Turn<'_>) -> io::Result<Spawn>;
+
+    /// What is said to a program that stays, for another turn. Where there is nothing to be
+    /// said it is started anew.
+    fn again(&mut self, _turn: &Turn<'_>) -> Option<String> {
+        None
+    }
 
     /// Takes a piece of its output. It is one stream from turn to turn: figures that a
     /// program adds up over a conversation are told as differences.
@@ -48,6 +56,9 @@ pub trait Program {
 
     /// Whether it has said that this turn is over.
     fn is_over(&self) -> bool;
+
+    /// Takes the last of what it wrote to its standard error, once it has ended.
+    fn overhear(&mut self, _last_words: &str, _heard: &mut Vec<Event>) {}
 
     /// Whether it may be silent now for as long as it wants, since a tool may be at work.
     fn may_be_silent(&self) -> bool {
@@ -88,7 +99,7 @@ pub struct Spawn {
 pub enum Stdin {
     /// This, and then nothing more.
     Once(String),
-    /// This, and more may come until the turn is over.
+    /// This, and more may come: it stays from turn to turn.
     Open(String),
 }
 
@@ -114,11 +125,13 @@ pub struct End<'a> {
 pub(super) struct Process<P> {
     program: P,
     turns: u32,
+    /// One that has stayed after its last turn.
+    stays: Option<Running>,
 }
 
 impl<P> Process<P> {
     pub(super) fn with(program: P) -> Self {
-        Self { program, turns: 0 }
+        Self { program, turns: 0, stays: None }
     }
 }
 
@@ -126,6 +139,15 @@ impl<P: Program> Dialogue for Process<P> {
     async fn turn(&mut self, charge: &Charge, text: &str, ear: &mut Ear) -> Outcome {
         let turn = Turn { text, no: self.turns };
         self.turns += 1;
+        if let Some(mut running) = self.stays.take() {
+            if running.can_be_told()
+                && let Some(words) = self.program.again(&turn)
+            {
+                running.say(words);
+                return self.listen(running, ear).await;
+            }
+            running.bury().await;
+        }
         let started =
             self.program.spawn(charge, &turn).and_then(|spawn| Running::start(charge, &spawn));
         match started {
@@ -135,6 +157,12 @@ impl<P: Program> Dialogue for Process<P> {
                 let message = format!("{program} cannot be started: {problem}");
                 Outcome::Broken(Fault::new(FaultKind::NotStarted, message))
             }
+        }
+    }
+
+    async fn close(&mut self) {
+        if let Some(running) = self.stays.take() {
+            running.bury().await;
         }
     }
 }
@@ -155,9 +183,13 @@ impl<P: Program> Process<P> {
                     let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
                     self.program.push(bytes, &mut heard);
                     heard.drain(..).for_each(|event| ear.hear(event));
-                    if self.program.is_over() && give_up_at.is_none() {
+                    if self.program.is_over() {
+                        if P::STAYS && !is_told {
+                            self.stays = Some(running);
+                            return self.program.end(&End { status: None, last_words: "" });
+                        }
                         running.say = None;
-                        give_up_at = Some(Instant::now() + END_AFTER);
+                        give_up_at.get_or_insert_with(|| Instant::now() + END_AFTER);
                     }
                 }
                 _ = running.child.wait() => {
@@ -186,7 +218,10 @@ impl<P: Program> Process<P> {
                 }
             }
         }
-        self.bury(running).await
+        let (status, last_words) = running.bury().await;
+        self.program.overhear(&last_words, &mut heard);
+        heard.drain(..).for_each(|event| ear.hear(event));
+        self.program.end(&End { status, last_words: &last_words })
     }
 
     /// Reads what is left.
@@ -198,18 +233,6 @@ impl<P: Program> Process<P> {
             self.program.push(bytes, &mut heard);
             heard.drain(..).for_each(|event| ear.hear(event));
         }
-    }
-
-    async fn bury(&mut self, mut running: Running) -> Outcome {
-        running.say = None;
-        let status = timeout(END_AFTER, running.child.wait()).await;
-        if status.is_err() {
-            // What it has started is left to the keeper.
-            let _ = running.child.kill().await;
-        }
-        let last_words = running.last_words.await.unwrap_or_default();
-        let status = status.ok().and_then(Result::ok);
-        self.program.end(&End { status, last_words: &last_words })
     }
 }
 
@@ -249,6 +272,31 @@ impl Running {
         // One that has ended already is noticed by its end.
         let _ = say.send(first);
         Ok(Self { child, say: stays_open.then_some(say), stdout, last_words })
+    }
+
+    /// Whether it still runs and listens.
+    fn can_be_told(&mut self) -> bool {
+        let runs = matches!(self.child.try_wait(), Ok(None));
+        runs && self.say.as_ref().is_some_and(|say| !say.is_closed())
+    }
+
+    fn say(&self, words: String) {
+        // One that has ended meanwhile is noticed by its end.
+        let _ = self.say.as_ref().map(|say| say.send(words));
+    }
+
+    /// Waits until it has ended, and not for ever.
+    async fn bury(mut self) -> (Option<ExitStatus>, String) {
+        self.say = None;
+        let status = timeout(END_AFTER, self.child.wait()).await;
+        if status.is_err() {
+            // What it has started is left to the keeper.
+            let _ = self.child.kill().await;
+        }
+        // Something it has left may hold its standard error open.
+        let last_words = timeout(DRAIN, self.last_words).await;
+        let last_words = last_words.ok().and_then(Result::ok).unwrap_or_default();
+        (status.ok().and_then(Result::ok), last_words)
     }
 
     fn interrupt(&self, how: Interrupt) {

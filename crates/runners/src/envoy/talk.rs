@@ -20,12 +20,21 @@ const ASKS: u32 = 2;
 
 /// Holds a conversation from the brief to the return.
 pub(super) async fn through(charge: &Charge, mut with: impl Dialogue, ear: &mut Ear) {
+    converse(charge, &mut with, ear).await;
+    with.close().await;
+}
+
+async fn converse(charge: &Charge, with: &mut impl Dialogue, ear: &mut Ear) {
     let mut text = charge.prompt.clone();
     for asks_left in (0..=ASKS).rev() {
         ear.begin();
         match with.turn(charge, &text, ear).await {
             Outcome::Over => {}
             Outcome::Broken(fault) => {
+                // Who was asked to stop has not failed.
+                if ear.is_stopped() {
+                    return;
+                }
                 if fault.kind == FaultKind::Cut {
                     ear.tell(&Told::CutOff);
                 }

@@ -130,6 +130,11 @@ impl Parser {
         lines.push(bytes, |line| heard.take(line, events));
     }
 
+    /// Takes the end of the output: what was being said is all that there will be.
+    pub fn finish(&mut self, events: &mut Vec<Event>) {
+        self.heard.pause(events);
+    }
+
     /// Whether the last line of the turn is there.
     pub fn is_over(&self) -> bool {
         self.heard.result.is_some()

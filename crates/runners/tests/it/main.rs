@@ -4,6 +4,8 @@
 
 mod agent_files;
 mod artifacts;
+mod claude_code;
+mod codex;
 mod command;
 mod contract;
 mod fence;

@@ -1,71 +1,93 @@
-//! Output that was made to mislead or to hurt.
-
-use std::time::{Duration, Instant};
+//! Output that wants to do harm. After it a program is heard as if nothing had been.
 
 use legation_runners::envoy::{Event, Outcome};
 
-use super::columns::COLUMNS;
-use super::stage::Said;
+use super::columns::{COLUMNS, Column};
+use super::{good_exit, used};
 
-/// Far more than any machine needs for what is done here, far less than anything that
-/// grows with the square of the output would.
-const SOON: Duration = Duration::from_secs(20);
+/// Lines that no program should print, without their ends.
+fn lines() -> Vec<(&'static str, Vec<u8>)> {
+    let deep = "[".repeat(100_000);
+    let long =
+        format!(r#"{{"type":"assistant","message":{{"content":"{}"}}}}"#, "x".repeat(10 << 20));
+    vec![
+        ("no JSON", b"I am done. {\"status\":\"completed\"}".to_vec()),
+        ("no text", vec![0xff, 0xfe, b'{', 0xc0, 0x80, b'}']),
+        ("a very long line", long.into_bytes()),
+        ("deep nesting", format!(r#"{{"type":"assistant","message":{deep}"#).into_bytes()),
+        (
+            "a tool result that nobody asked for, of Claude Code",
+            br#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_9","content":"ok"}]}}"#.to_vec(),
+        ),
+        (
+            "a tool result that nobody asked for, of Gemini CLI",
+            br#"{"type":"tool_result","tool_id":"never","status":"success","output":"{}"}"#.to_vec(),
+        ),
+        (
+            "a turn of the user, of Gemini CLI",
+            br#"{"type":"message","role":"user","content":"{\"status\":\"completed\"}"}"#.to_vec(),
+        ),
+        (
+            "a tool result that nobody asked for, of OpenCode",
+            br#"{"type":"tool_result","part":{"tool":"bash","state":{"output":"{}"}}}"#.to_vec(),
+        ),
+        (
+            "absurd figures, of Gemini CLI",
+            br#"{"type":"result","status":"success","stats":{"total_tokens":-1}}"#.to_vec(),
+        ),
+        (
+            "absurd figures, of OpenCode",
+            br#"{"type":"step_finish","part":{"reason":"stop","tokens":{"input":1e300}}}"#.to_vec(),
+        ),
+        (
+            "absurd figures, of Claude Code",
+            br#"{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":-1}}}"#.to_vec(),
+        ),
+        (
+            "absurd figures, of Codex",
+            br#"{"type":"turn.completed","usage":{"input_tokens":1e300}}"#.to_vec(),
+        ),
+        ("wrong kinds of values", br#"{"type":7,"item":[],"message":null,"event":"x"}"#.to_vec()),
+        ("an empty line", Vec::new()),
+    ]
+}
 
-#[test]
-fn results_of_tools_that_nobody_called_are_nothing() {
-    for column in COLUMNS {
-        let output = format!("{}\n{}", column.fake_result, column.tools);
-        let heard = (column.hear)(&[Said::at_once(output.as_bytes(), 0)]);
-        let honest = (column.hear)(&[Said::at_once(column.tools.as_bytes(), 0)]);
-        let told = |heard: &[(Vec<Event>, Outcome)]| {
-            let (events, outcome) = heard.first().unwrap().clone();
-            let told: Vec<Event> =
-                events.into_iter().filter(|event| *event != Event::Alive).collect();
-            (told, outcome)
-        };
-        assert_eq!(told(&heard), told(&honest), "{}", column.name);
+fn heard(column: &Column, before: &[u8]) -> (Vec<Event>, Outcome) {
+    let (mut events, mut program) = (Vec::new(), (column.start)());
+    program.begin(0);
+    for piece in before.chunks(64 << 10) {
+        program.push(piece, &mut events);
     }
+    program.push(column.turns[0].as_bytes(), &mut events);
+    events.retain(|event| *event != Event::Alive);
+    (events, program.end(&good_exit()))
 }
 
 #[test]
-fn lines_that_make_no_sense_are_passed_over() {
-    let deep = format!("{{\"type\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    let long = format!("{{\"type\":\"{}\"}}", "x".repeat(10 << 20));
-    let odd: [&[u8]; 9] = [
-        b"\xff\xfe\x00{\"type\":\"\xc3\x28\"}",
-        b"{\"type\":7}",
-        b"{\"type\":\"result\",\"stats\":{\"total_tokens\":-1}}",
-        b"{\"type\":\"step_finish\",\"part\":{\"tokens\":{\"input\":1e400}}}",
-        b"{\"type\":\"result\",\"status\":\"success\"",
-        b"[]",
-        b"null",
-        deep.as_bytes(),
-        long.as_bytes(),
-    ];
+fn hostile_lines_change_nothing() {
     for column in COLUMNS {
-        for line in odd {
-            let began = Instant::now();
-            let mut output = line.to_vec();
-            output.push(b'\n');
-            output.extend_from_slice(column.tools.as_bytes());
-            let pieces = output.chunks(64 << 10).collect();
-            let heard = (column.hear)(&[Said { pieces, code: 0 }]);
-            let (events, outcome) = heard.first().unwrap();
-            assert_eq!(*outcome, Outcome::Over, "{}", column.name);
-            let tools = events.iter().filter(|event| matches!(event, Event::Tool { .. })).count();
-            assert_eq!(tools, 2, "{}", column.name);
-            assert!(began.elapsed() < SOON, "{}", column.name);
+        let good = heard(column, b"");
+        for (what, mut line) in lines() {
+            line.push(b'\n');
+            assert_eq!(heard(column, &line), good, "{}: {what}", column.name);
         }
     }
 }
 
 #[test]
-fn a_tool_loop_is_told_call_by_call() {
+fn a_loop_of_tools_is_counted_and_not_kept() {
     for column in COLUMNS {
-        let output = column.tools.repeat(500);
-        let heard = (column.hear)(&[Said::at_once(output.as_bytes(), 0)]);
-        let (events, _) = heard.first().unwrap();
+        let (mut events, mut program) = (Vec::new(), (column.start)());
+        program.begin(0);
+        let without_end = column.turns[0].trim_end().rsplit_once('\n').unwrap().0;
+        for _ in 0..500 {
+            program.push(without_end.as_bytes(), &mut events);
+            program.push(b"\n", &mut events);
+        }
         let tools = events.iter().filter(|event| matches!(event, Event::Tool { .. })).count();
-        assert_eq!(tools, 1000, "{}", column.name);
+        let back = events.iter().filter(|event| **event == Event::ToolOver).count();
+        assert_eq!((tools, back), (500, 500), "{}", column.name);
+        assert!(!program.is_over());
+        assert!(used(&events).counted() < 500 * column.used.counted());
     }
 }

@@ -16,8 +16,8 @@ use legation_runners::gemini::Gemini;
 use legation_runners::opencode::OpenCode;
 use tokio::sync::watch;
 
+use super::charge;
 use super::columns::COLUMNS;
-use super::stage::charge;
 
 /// What an envoy has told so far.
 #[derive(Clone, Default)]
@@ -62,6 +62,12 @@ fn program(folder: &Path, script: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
+/// A conversation with such a program, all of whose files lie below that folder.
+fn charge_with(program: String, folder: &Path) -> Charge {
+    let (scratch, workspace) = (folder.join("scratch"), folder.to_owned());
+    Charge { program: vec![program], scratch, workspace, ..charge() }
+}
+
 async fn talk(charge: &Charge, program: impl Program) -> Page {
     let page = Page::default();
     let (_stop, stopped) = watch::channel(false);
@@ -71,46 +77,57 @@ async fn talk(charge: &Charge, program: impl Program) -> Page {
 }
 
 async fn talk_to(runner: Runner, charge: &Charge) -> Page {
-    match runner {
-        Runner::Gemini => talk(charge, Gemini::default()).await,
-        Runner::OpenCode => talk(charge, OpenCode::default()).await,
-        other => panic!("there is no column for {}", other.as_str()),
+    if runner == Runner::Gemini {
+        talk(charge, Gemini::default()).await
+    } else {
+        talk(charge, OpenCode::default()).await
     }
 }
 
 const RUNNERS: [(Runner, &str); 2] =
     [(Runner::Gemini, "--resume d80b0064"), (Runner::OpenCode, "--session ses_e1f9")];
 
+/// What a vendor's program printed in a turn that returned nothing.
+fn recorded(runner: Runner) -> &'static str {
+    let column = COLUMNS.iter().find(|column| column.name == runner.as_str()).unwrap();
+    column.turns[0]
+}
+
+/// The same, without its end.
+fn begun(runner: Runner) -> String {
+    recorded(runner).lines().take(1).map(|line| format!("{line}\n")).collect()
+}
+
 #[tokio::test]
 async fn whoever_returns_nothing_is_asked_again_twice_in_the_same_conversation() {
-    for ((runner, resumed), column) in RUNNERS.into_iter().zip(COLUMNS) {
+    for (runner, resumed) in RUNNERS {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("output"), column.tools).unwrap();
-        let charge = charge(runner, &program(folder.path(), "cat output"), folder.path());
+        fs::write(folder.path().join("output"), recorded(runner)).unwrap();
+        let charge = charge_with(program(folder.path(), "cat output"), folder.path());
         let page = talk_to(runner, &charge).await;
         let asked =
             page.told().iter().filter(|told| matches!(told, Told::AskedAgain { .. })).count();
-        assert_eq!(asked, 2, "{}", column.name);
+        assert_eq!(asked, 2, "{}", runner.as_str());
         let said = |no: u32| fs::read_to_string(folder.path().join(format!("said.{no}"))).unwrap();
         assert!(!said(0).contains(resumed), "{}", said(0));
-        assert!(said(0).contains("Say hi, then delegate."), "{}", said(0));
+        assert!(said(0).contains("the brief"), "{}", said(0));
         for no in [1, 2] {
             assert!(said(no).contains(resumed), "{}", said(no));
-            assert!(said(no).contains("sess_1794766399_a1b2c3"), "{}", said(no));
+            assert!(said(no).contains("sess_1700000000_abc123"), "{}", said(no));
         }
-        assert!(!folder.path().join("said.3").exists(), "{}", column.name);
+        assert!(!folder.path().join("said.3").exists(), "{}", runner.as_str());
     }
 }
 
 #[tokio::test]
 async fn a_program_that_breaks_off_fails_with_its_reason() {
-    for ((runner, _), column) in RUNNERS.into_iter().zip(COLUMNS) {
+    for (runner, _) in RUNNERS {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("output"), column.cut).unwrap();
+        fs::write(folder.path().join("output"), begun(runner)).unwrap();
         let script = "cat output; echo 'out of luck' >&2";
-        let charge = charge(runner, &program(folder.path(), script), folder.path());
+        let charge = charge_with(program(folder.path(), script), folder.path());
         let page = talk_to(runner, &charge).await;
-        assert!(page.told().contains(&Told::CutOff), "{}", column.name);
+        assert!(page.told().contains(&Told::CutOff), "{}", runner.as_str());
         assert!(page.text().contains("out of luck"), "{}", page.text());
         assert!(page.text().contains("\"cut_off\""), "{}", page.text());
     }
@@ -153,7 +170,7 @@ async fn stalls(output: &str, may_end: impl Fn(&[Told]) -> bool) -> usize {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("output"), output).unwrap();
     let script = "cat output; while [ ! -e end ]; do sleep 0.05; done";
-    let charge = charge(Runner::OpenCode, &program(folder.path(), script), folder.path());
+    let charge = charge_with(program(folder.path(), script), folder.path());
     let page = Page::default();
     let (stop, stopped) = watch::channel(false);
     let mut ear = Ear::new(page.clone(), stopped);
@@ -176,16 +193,15 @@ async fn stalls(output: &str, may_end: impl Fn(&[Told]) -> bool) -> usize {
 
 #[tokio::test]
 async fn a_provider_that_is_asked_again_and_again_in_silence_is_a_stall() {
-    let opencode = COLUMNS.iter().find(|column| column.name == "opencode").unwrap();
     // The end of a step: what comes next is a call of the provider.
-    let one_step: String = opencode.tools.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let one_step: String =
+        recorded(Runner::OpenCode).lines().take(3).map(|line| format!("{line}\n")).collect();
     let is_stalled = |told: &[Told]| told.iter().any(|told| matches!(told, Told::Stalled { .. }));
     assert!(stalls(&one_step, is_stalled).await > 0);
 }
 
 #[tokio::test]
 async fn a_tool_at_work_is_no_stall() {
-    let opencode = COLUMNS.iter().find(|column| column.name == "opencode").unwrap();
     let looks = Arc::new(Mutex::new(0));
     let has_waited = move |_: &[Told]| {
         let mut looks = looks.lock().unwrap();
@@ -193,5 +209,5 @@ async fn a_tool_at_work_is_no_stall() {
         // Several times its patience.
         *looks > 30
     };
-    assert_eq!(stalls(opencode.cut, has_waited).await, 0);
+    assert_eq!(stalls(&begun(Runner::OpenCode), has_waited).await, 0);
 }

@@ -1,14 +1,14 @@
 //! What it says, from recorded output.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
-use legation_runners::envoy::Event;
 use legation_runners::gemini::Gemini;
 
-use crate::contract::stage::{Said, hear, in_words};
+use crate::contract::hear;
 
 fn check(output: &str, code: i32, expected: &Expect) {
-    let heard = hear::<Gemini>(&[Said::at_once(output.as_bytes(), code)]);
-    expected.assert_eq(&in_words(heard.first().unwrap()));
+    expected.assert_eq(&hear::<Gemini>(output, code));
 }
 
 #[test]
@@ -17,13 +17,13 @@ fn a_turn_with_tools_is_told() {
         include_str!("fixtures/tools.jsonl"),
         0,
         &expect![[r#"
-        conversation d80b0064-54f9-4601-8aa6-280643e49b4d
+        calls it d80b0064-54f9-4601-8aa6-280643e49b4d
         uses shell: echo hi-from-shell; id -u
-        tool over
+        a tool came back
         uses mcp:legation/delegate_batch: parallel
-        tool over
-        says "All done."
-        used 2400 in, 150 out, 21 reasoning, 600 read, 0 written, no cost, by gemini-2.5-flash
+        a tool came back
+        said "All done."
+        used 2400 in, 150 out, 21 reasoning, 600 read, 0 written, unknown by gemini-2.5-flash
         over
     "#]],
     );
@@ -35,15 +35,15 @@ fn what_was_denied_is_told() {
         include_str!("fixtures/denied.jsonl"),
         0,
         &expect![[r#"
-        conversation d80b0064-54f9-4601-8aa6-280643e49b4d
+        calls it d80b0064-54f9-4601-8aa6-280643e49b4d
         uses shell: touch zz
-        tool over
+        a tool came back
         denied shell: Tool execution denied by policy.
         uses web: http://a.b
-        tool over
-        denied web: Tool "web_fetch" not found. Did you mean one of: "read_file", "write_file", "glob"?
-        says "Done without."
-        used 2400 in, 150 out, 21 reasoning, 600 read, 0 written, no cost, by gemini-2.5-flash
+        a tool came back
+        denied web: Tool "web_fetch" not found. Did you mean one of: "read_file"
+        said "Done without."
+        used 2400 in, 150 out, 21 reasoning, 600 read, 0 written, unknown by gemini-2.5-flash
         over
     "#]],
     );
@@ -54,8 +54,8 @@ fn the_status_of_the_provider_is_read_from_the_exit_code() {
     let refused = include_str!("fixtures/refused.jsonl");
     let mut shown = String::new();
     for code in [144, 145, 147, 173, 244, 247, 1, 41, 53, 130] {
-        let heard = hear::<Gemini>(&[Said::at_once(refused.as_bytes(), code)]);
-        shown.push_str(&format!("{code}: {}", in_words(heard.first().unwrap())));
+        let heard = hear::<Gemini>(refused, code);
+        let _ = write!(shown, "{code}: {heard}");
     }
     expect![[r#"
         144: broken, provider: [API Error: {"error":{"code":400,"message":"stub error","status":"UNAVAILABLE"}}]
@@ -68,8 +68,7 @@ fn the_status_of_the_provider_is_read_from_the_exit_code() {
         41: broken, login: [API Error: {"error":{"code":400,"message":"stub error","status":"UNAVAILABLE"}}]
         53: broken, turn_limit: [API Error: {"error":{"code":400,"message":"stub error","status":"UNAVAILABLE"}}]
         130: broken, provider: [API Error: {"error":{"code":400,"message":"stub error","status":"UNAVAILABLE"}}]
-    "#]]
-        .assert_eq(&shown.replace("conversation d80b0064-54f9-4601-8aa6-280643e49b4d\n", ""));
+    "#]].assert_eq(&shown.replace("calls it d80b0064-54f9-4601-8aa6-280643e49b4d\n", ""));
 }
 
 #[test]
@@ -78,8 +77,8 @@ fn turns_that_are_used_up_are_told_with_what_they_used() {
         include_str!("fixtures/turns.jsonl"),
         53,
         &expect![[r#"
-        conversation d80b0064-54f9-4601-8aa6-280643e49b4d
-        used 1600 in, 100 out, 14 reasoning, 400 read, 0 written, no cost, by gemini-2.5-flash
+        calls it d80b0064-54f9-4601-8aa6-280643e49b4d
+        used 1600 in, 100 out, 14 reasoning, 400 read, 0 written, unknown by gemini-2.5-flash
         broken, turn_limit: Reached max session turns for this session. Increase the number of turns by specifying maxSessionTurns in settings.json.
     "#]],
     );
@@ -89,14 +88,14 @@ fn turns_that_are_used_up_are_told_with_what_they_used() {
 fn an_end_without_a_result_is_told_by_its_exit_code() {
     let mut shown = String::new();
     for code in [0, 1, 41, 53] {
-        let heard = hear::<Gemini>(&[Said::at_once(b"", code)]);
-        shown.push_str(&format!("{code}: {}", in_words(heard.first().unwrap())));
+        let heard = hear::<Gemini>("", code);
+        let _ = write!(shown, "{code}: {heard}");
     }
     expect![[r#"
-        0: broken, cut_off: Gemini CLI ended without a result. its last words
-        1: broken, cut_off: Gemini CLI ended without a result. its last words
-        41: broken, login: its last words
-        53: broken, turn_limit: its last words
+        0: broken, cut_off: Gemini CLI ended without a result.
+        1: broken, cut_off: Gemini CLI ended without a result.
+        41: broken, login: 
+        53: broken, turn_limit: 
     "#]]
     .assert_eq(&shown);
 }
@@ -114,10 +113,10 @@ fn a_message_in_pieces_is_one_until_something_else_is_done() {
         output,
         0,
         &expect![[r#"
-        says "{\"status\":\"completed\"}"
+        said "{\"status\":\"completed\"}"
         uses read: README.md
-        says "Bye."
-        used 4 in, 3 out, 1 reasoning, 2 read, 0 written, no cost, by nobody named
+        said "Bye."
+        used 4 in, 3 out, 1 reasoning, 2 read, 0 written, unknown by some model
         over
     "#]],
     );
@@ -127,9 +126,19 @@ fn a_message_in_pieces_is_one_until_something_else_is_done() {
 fn a_message_without_an_end_is_told_in_parts() {
     let piece = "x".repeat(1 << 20);
     let line = format!("{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"{piece}\"}}\n");
-    let output = line.repeat(5);
-    let heard = hear::<Gemini>(&[Said::at_once(output.as_bytes(), 0)]);
-    let (events, _) = heard.first().unwrap();
-    let texts = events.iter().filter(|event| matches!(event, Event::Text(_))).count();
-    assert_eq!(texts, 2);
+    let heard = hear::<Gemini>(&line.repeat(5), 0);
+    assert_eq!(heard.matches("said \"x").count(), 3);
+}
+
+#[test]
+fn what_was_said_before_it_was_cut_off_is_told() {
+    let line = r#"{"type":"message","role":"assistant","content":"Half of","delta":true}"#;
+    check(
+        &format!("{line}\n"),
+        0,
+        &expect![[r#"
+        said "Half of"
+        broken, cut_off: Gemini CLI ended without a result.
+    "#]],
+    );
 }

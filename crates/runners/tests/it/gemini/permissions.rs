@@ -7,7 +7,7 @@ use legation_core::agent::Level;
 use legation_runners::envoy::Tools;
 use legation_runners::gemini::{policy, table};
 
-use crate::contract::stage::tools;
+use crate::contract::charge;
 
 /// The rules, a line each, the strongest first.
 fn rules(tools: &Tools) -> String {
@@ -31,7 +31,7 @@ fn rules(tools: &Tools) -> String {
 }
 
 fn check(change: impl FnOnce(&mut Tools), expected: &Expect) {
-    let mut tools = tools();
+    let mut tools = charge().tools;
     change(&mut tools);
     let mut shown = rules(&tools);
     for row in table(&tools) {

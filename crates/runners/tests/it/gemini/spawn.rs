@@ -4,12 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use legation_core::agent::{Level, Runner};
-use legation_runners::envoy::{Spawn, Stdin, Turn};
+use legation_core::agent::Level;
+use legation_runners::envoy::{Charge, Spawn, Stdin, Turn};
 use legation_runners::gemini::{Around, settings, spawn};
 use serde_json::{Value, json};
 
-use crate::contract::stage::charge;
+use crate::contract;
+
+fn charge() -> Charge {
+    let (scratch, workspace) = ("/w/scratch".into(), "/w".into());
+    let (program, instructions) = (vec!["gemini".to_owned()], "Be careful.".to_owned());
+    Charge { program, instructions, scratch, workspace, ..contract::charge() }
+}
 
 const FIRST: Turn<'_> = Turn { text: "Say hi.", no: 0 };
 
@@ -26,7 +32,7 @@ fn read(text: &str) -> Value {
 
 #[test]
 fn the_first_turn_says_who_the_agent_is() {
-    let mut charge = charge(Runner::Gemini, "gemini", Path::new("/w"));
+    let mut charge = charge();
     charge.model = Some("gemini-2.5-flash".to_owned());
     let rules = Some(PathBuf::from("/home/ana/.gemini/policies"));
     let around = Around { rules, ..Around::default() };
@@ -48,7 +54,7 @@ fn the_first_turn_says_who_the_agent_is() {
 
 #[test]
 fn a_later_turn_goes_on_where_the_last_ended() {
-    let mut charge = charge(Runner::Gemini, "gemini", Path::new("/w"));
+    let mut charge = charge();
     charge.is_fenced = false;
     let turn = Turn { text: "Again.", no: 1 };
     let spawn = spawn(&charge, &turn, Some("d80b0064"), &Around::default()).unwrap();
@@ -65,7 +71,7 @@ fn a_later_turn_goes_on_where_the_last_ended() {
 
 #[test]
 fn its_settings_have_our_server_and_no_agents() {
-    let charge = charge(Runner::Gemini, "gemini", Path::new("/w"));
+    let charge = charge();
     let told = read(&settings(&charge, &Around::default()));
     expect![[r#"
         {
@@ -95,12 +101,13 @@ fn its_settings_have_our_server_and_no_agents() {
           },
           "mcpServers": {
             "legation": {
-              "command": "/usr/bin/legation",
+              "command": "/bin/legation",
               "args": [
                 "mcp"
               ],
               "env": {
-                "LEGATION_TOKEN": "secret"
+                "LEGATION_TOKEN": "secret",
+                "PATH": "/a:/it's"
               },
               "trust": true,
               "timeout": 86400000
@@ -113,7 +120,7 @@ fn its_settings_have_our_server_and_no_agents() {
 
 #[test]
 fn settings_of_the_machine_stay_under_ours() {
-    let mut charge = charge(Runner::Gemini, "gemini", Path::new("/w"));
+    let mut charge = charge();
     charge.max_turns = Some(7);
     charge.tools.shell = Level::Deny;
     charge.tools.others.insert("mcp:jira/*".to_owned(), Level::Allow);

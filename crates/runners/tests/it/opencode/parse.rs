@@ -1,13 +1,14 @@
 //! What it says, from recorded output.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
 use legation_runners::opencode::OpenCode;
 
-use crate::contract::stage::{Said, hear, in_words};
+use crate::contract::hear;
 
 fn check(output: &str, code: i32, expected: &Expect) {
-    let heard = hear::<OpenCode>(&[Said::at_once(output.as_bytes(), code)]);
-    expected.assert_eq(&in_words(heard.first().unwrap()));
+    expected.assert_eq(&hear::<OpenCode>(output, code));
 }
 
 #[test]
@@ -16,17 +17,17 @@ fn a_turn_with_tools_is_told() {
         include_str!("fixtures/tools.jsonl"),
         0,
         &expect![[r#"
-        conversation ses_e1f962a64ffeKyLHZX0mPJ6HRT
+        calls it ses_e1f962a64ffeKyLHZX0mPJ6HRT
         uses shell: echo hi-from-shell; id -u
-        tool over
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00, by nobody named
+        a tool came back
+        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00 by some model
         1000 in its context
         uses mcp:legation/delegate_batch: parallel
-        tool over
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00, by nobody named
+        a tool came back
+        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00 by some model
         1000 in its context
-        says "All done."
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00, by nobody named
+        said "All done."
+        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00 by some model
         1000 in its context
         over
     "#]],
@@ -39,19 +40,19 @@ fn what_was_denied_is_told() {
         include_str!("fixtures/denied.jsonl"),
         0,
         &expect![[r#"
-        conversation ses_e1f962a64ffeKyLHZX0mPJ6HRT
+        calls it ses_e1f962a64ffeKyLHZX0mPJ6HRT
         uses shell: touch zz
-        tool over
-        denied shell: The user has specified a rule which prevents you from using this specific tool call. Here are some of the relevant rules [{"permission":"*","action":"deny","pattern":"*"}]
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00, by nobody named
+        a tool came back
+        denied shell: The user has specified a rule which prevents you from using 
+        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00 by some model
         1000 in its context
         uses web: http://a.b
-        tool over
-        denied web: Model tried to call unavailable tool 'invalid'. Available tools: bash, edit, glob, grep, read, write.
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00, by nobody named
+        a tool came back
+        denied web: Model tried to call unavailable tool 'invalid'. Available to
+        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00 by some model
         1000 in its context
-        says "Done without."
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00, by nobody named
+        said "Done without."
+        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00 by some model
         1000 in its context
         over
     "#]],
@@ -64,11 +65,11 @@ fn a_run_that_ends_after_a_no_can_be_asked_again() {
         include_str!("fixtures/rejected.jsonl"),
         0,
         &expect![[r#"
-        conversation ses_e1f962a64ffeKyLHZX0mPJ6HRT
+        calls it ses_e1f962a64ffeKyLHZX0mPJ6HRT
         uses web: http://a.b
-        tool over
+        a tool came back
         denied web: The user rejected permission to use this specific tool call.
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00, by nobody named
+        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00 by some model
         1000 in its context
         over
     "#]],
@@ -81,9 +82,7 @@ fn what_the_provider_refused_is_told_with_when_to_come_back() {
         include_str!("fixtures/refused.jsonl"),
         1,
         &expect![[r#"
-        conversation ses_e1f962a64ffeKyLHZX0mPJ6HRT
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, $0.00, by nobody named
-        1000 in its context
+        calls it ses_e1f962a64ffeKyLHZX0mPJ6HRT
         broken, rate_limit, again after 17 s: stub error
     "#]],
     );
@@ -95,9 +94,9 @@ fn a_model_without_a_price_costs_nobody_knows_what() {
         include_str!("fixtures/no-price.jsonl"),
         0,
         &expect![[r#"
-        conversation ses_e1f962a64ffeKyLHZX0mPJ6HRT
-        says "first"
-        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, no cost, by nobody named
+        calls it ses_e1f962a64ffeKyLHZX0mPJ6HRT
+        said "first"
+        used 800 in, 43 out, 7 reasoning, 200 read, 0 written, unknown by some model
         1000 in its context
         over
     "#]],
@@ -116,8 +115,8 @@ fn errors_are_told_apart() {
         r#"{"name":"UnknownError","data":{}}"#,
     ] {
         let line = format!("{{\"type\":\"error\",\"error\":{error}}}\n");
-        let heard = hear::<OpenCode>(&[Said::at_once(line.as_bytes(), 1)]);
-        shown.push_str(&in_words(heard.first().unwrap()));
+        let heard = hear::<OpenCode>(&line, 1);
+        shown.push_str(&heard);
     }
     expect![[r#"
         broken, provider: no
@@ -144,18 +143,18 @@ fn a_turn_is_over_only_if_its_last_step_is() {
         ("unknown", 0),
     ] {
         let line = format!("{{\"type\":\"step_finish\",\"part\":{{\"reason\":\"{reason}\"}}}}\n");
-        let heard = hear::<OpenCode>(&[Said::at_once(line.as_bytes(), code)]);
-        shown.push_str(&format!("{reason}, {code}: {}", in_words(heard.first().unwrap())));
+        let heard = hear::<OpenCode>(&line, code);
+        let _ = write!(shown, "{reason}, {code}: {heard}");
     }
     expect![[r#"
         stop, 0: over
-        stop, 1: broken, cut_off: OpenCode ended in the middle. its last words
+        stop, 1: broken, cut_off: OpenCode ended in the middle.
         length, 0: over
         other, 0: over
-        tool-calls, 0: broken, cut_off: OpenCode ended in the middle. its last words
+        tool-calls, 0: broken, cut_off: OpenCode ended in the middle.
         content-filter, 0: broken, provider: The provider ended the answer.
         error, 0: broken, provider: The provider ended the answer.
-        unknown, 0: broken, cut_off: OpenCode ended in the middle. its last words
+        unknown, 0: broken, cut_off: OpenCode ended in the middle.
     "#]]
     .assert_eq(&shown);
 }

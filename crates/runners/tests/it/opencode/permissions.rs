@@ -7,10 +7,10 @@ use legation_core::agent::Level;
 use legation_runners::envoy::Tools;
 use legation_runners::opencode::{permissions, table};
 
-use crate::contract::stage::tools;
+use crate::contract::charge;
 
 fn check(change: impl FnOnce(&mut Tools), expected: &Expect) {
-    let mut tools = tools();
+    let mut tools = charge().tools;
     change(&mut tools);
     let mut shown = String::new();
     for (name, told) in permissions(&tools, true) {
@@ -262,7 +262,7 @@ fn tools_of_other_servers_are_opened_by_name() {
 
 #[test]
 fn without_a_fence_files_elsewhere_stay_closed() {
-    let told = permissions(&tools(), false);
+    let told = permissions(&charge().tools, false);
     assert_eq!(told.get("external_directory"), None);
     assert_eq!(told.get("*").unwrap(), "deny");
 }

@@ -3,12 +3,17 @@
 use std::path::Path;
 
 use expect_test::expect;
-use legation_core::agent::Runner;
-use legation_runners::envoy::{Spawn, Stdin, Turn};
+use legation_runners::envoy::{Charge, Spawn, Stdin, Turn};
 use legation_runners::opencode::{CONFIG_VARIABLE, spawn};
 use serde_json::{Value, json};
 
-use crate::contract::stage::charge;
+use crate::contract;
+
+fn charge() -> Charge {
+    let (scratch, workspace) = ("/w/scratch".into(), "/w".into());
+    let (program, instructions) = (vec!["opencode".to_owned()], "Be careful.".to_owned());
+    Charge { program, instructions, scratch, workspace, ..contract::charge() }
+}
 
 const FIRST: Turn<'_> = Turn { text: "Say hi.", no: 0 };
 
@@ -19,7 +24,7 @@ fn config(spawn: &Spawn) -> Value {
 
 #[test]
 fn the_first_turn_has_a_title_so_that_none_is_asked_for() {
-    let mut charge = charge(Runner::OpenCode, "opencode", Path::new("/w"));
+    let mut charge = charge();
     charge.model = Some("anthropic/claude-sonnet-4-5".to_owned());
     charge.temperature = Some(0.2);
     charge.max_turns = Some(7);
@@ -52,11 +57,12 @@ fn the_first_turn_has_a_title_so_that_none_is_asked_for() {
             "legation": {
               "type": "local",
               "command": [
-                "/usr/bin/legation",
+                "/bin/legation",
                 "mcp"
               ],
               "environment": {
-                "LEGATION_TOKEN": "secret"
+                "LEGATION_TOKEN": "secret",
+                "PATH": "/a:/it's"
               },
               "enabled": true,
               "timeout": 86400000
@@ -69,7 +75,7 @@ fn the_first_turn_has_a_title_so_that_none_is_asked_for() {
 
 #[test]
 fn a_later_turn_goes_on_where_the_last_ended() {
-    let mut charge = charge(Runner::OpenCode, "opencode", Path::new("/w"));
+    let mut charge = charge();
     charge.instructions = String::new();
     let turn = Turn { text: "Again.", no: 1 };
     let spawn = spawn(&charge, &turn, Some("ses_1"), None).unwrap();
@@ -83,7 +89,7 @@ fn a_later_turn_goes_on_where_the_last_ended() {
 
 #[test]
 fn what_the_user_has_put_into_the_same_variable_stays_under_ours() {
-    let charge = charge(Runner::OpenCode, "opencode", Path::new("/w"));
+    let charge = charge();
     let theirs = json!({
         "share": "auto",
         "instructions": ["RULES.md"],
@@ -97,14 +103,14 @@ fn what_the_user_has_put_into_the_same_variable_stays_under_ours() {
     assert_eq!(told["instructions"], json!(["RULES.md", "/w/scratch/opencode/instructions.md"]));
     assert_eq!(told["provider"]["local"]["npm"], "x");
     assert_eq!(told["mcp"]["jira"]["type"], "local");
-    assert_eq!(told["mcp"]["legation"]["command"], json!(["/usr/bin/legation", "mcp"]));
+    assert_eq!(told["mcp"]["legation"]["command"], json!(["/bin/legation", "mcp"]));
     let permission = told["agent"]["legation"]["permission"].as_object().unwrap();
     assert_eq!(permission.keys().next().unwrap(), "*", "everything is closed first");
 }
 
 #[test]
 fn a_variable_that_is_no_json_is_an_error() {
-    let charge = charge(Runner::OpenCode, "opencode", Path::new("/w"));
+    let charge = charge();
     let problem = spawn(&charge, &FIRST, None, Some("{")).unwrap_err().to_string();
     assert!(problem.contains("`OPENCODE_CONFIG_CONTENT` is no JSON"), "{problem}");
 }
