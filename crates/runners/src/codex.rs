@@ -9,6 +9,7 @@ mod servers;
 mod spawn;
 mod strict;
 
+use std::fs;
 use std::io;
 use std::time::Duration;
 
@@ -32,9 +33,11 @@ impl Program for Codex {
 
     fn spawn(&mut self, charge: &Charge, turn: &Turn<'_>) -> io::Result<Spawn> {
         let thread = self.parser.thread().map(str::to_owned);
-        self.parser.begin();
+        self.parser.begin(charge.model.as_deref());
         let servers = servers::of_user()?;
-        Ok(spawn(charge, turn.text, &Before { thread: thread.as_deref(), servers: &servers }))
+        let before = Before { thread: thread.as_deref(), servers: &servers };
+        let charge = Charge { is_fenced: charge.is_fenced && stands(charge), ..charge.clone() };
+        Ok(spawn(&charge, turn.text, &before))
     }
 
     fn push(&mut self, bytes: &[u8], heard: &mut Vec<Event>) {
@@ -56,4 +59,12 @@ impl Program for Codex {
     fn interrupt(&self) -> Interrupt {
         Interrupt::Signal
     }
+}
+
+/// Whether the fence that was wanted is really there: the attempt's own folder, in which its
+/// keeper writes, is closed to those inside. Without it Codex must not go without its own.
+fn stands(charge: &Charge) -> bool {
+    let attempt = charge.scratch.ancestors().nth(2);
+    let looked = attempt.map(fs::read_dir);
+    matches!(looked, Some(Err(problem)) if problem.kind() == io::ErrorKind::PermissionDenied)
 }

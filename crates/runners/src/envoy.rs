@@ -39,6 +39,8 @@ pub use told::Told;
 use self::process::Process;
 use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
+use crate::gemini::Gemini;
+use crate::opencode::OpenCode;
 
 /// The verb by which the binary starts itself as an envoy. It is not for people.
 pub const VERB: &str = "envoy";
@@ -64,6 +66,12 @@ fn read_charge() -> Option<Charge> {
     serde_json::from_slice(&text).ok()
 }
 
+/// Holds a conversation with a program that is started for its turns, from the brief to
+/// the return.
+pub async fn converse(charge: &Charge, program: impl Program, ear: &mut Ear) {
+    talk::through(charge, Process::with(program), ear).await;
+}
+
 async fn live(charge: Charge) -> io::Result<ExitCode> {
     let mut stop = signal(SignalKind::terminate())?;
     let (ask_to_stop, stopped) = watch::channel(false);
@@ -75,13 +83,11 @@ async fn live(charge: Charge) -> io::Result<ExitCode> {
     });
     let mut ear = Ear::new(io::stdout(), stopped);
     match charge.runner {
-        Runner::ClaudeCode => {
-            talk::through(&charge, Process::with(ClaudeCode::default()), &mut ear).await;
-        }
-        Runner::Codex => {
-            talk::through(&charge, Process::with(Codex::default()), &mut ear).await;
-        }
-        Runner::OpenCode | Runner::Gemini | Runner::Acp | Runner::Llm | Runner::Command => {
+        Runner::ClaudeCode => converse(&charge, ClaudeCode::default(), &mut ear).await,
+        Runner::Codex => converse(&charge, Codex::default(), &mut ear).await,
+        Runner::Gemini => converse(&charge, Gemini::default(), &mut ear).await,
+        Runner::OpenCode => converse(&charge, OpenCode::default(), &mut ear).await,
+        Runner::Acp | Runner::Llm | Runner::Command => {
             return Ok(ExitCode::from(NO_CHARGE));
         }
     }

@@ -91,8 +91,8 @@ pub const VENDORS: &[Vendor] = &[
         program: "gemini",
         variables: &["GEMINI_*", "GOOGLE_*"],
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        state: &[at_home(".gemini")],
-        logins: &[at_home(".gemini/oauth_creds.json")],
+        state: &[place("GEMINI_CLI_HOME", "", ".gemini")],
+        logins: &[place("GEMINI_CLI_HOME", "", ".gemini/oauth_creds.json")],
     },
     Vendor {
         runner: Runner::OpenCode,

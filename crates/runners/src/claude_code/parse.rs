@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use legation_core::money::Usd;
 use legation_core::returns::Tokens;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::line::{
     Figures, First, Head, LastLine, Part, Refused, Retry, Spoken, StreamEvent, Streamed,
@@ -107,12 +107,10 @@ impl LastLine {
             None => error.to_string(),
         });
         let errors = errors.collect::<Vec<_>>().join("; ");
+        let result = self.result.as_deref().unwrap_or_default();
         let reason = self.terminal_reason.as_ref().unwrap_or(&self.subtype);
-        [&self.result, &errors, reason]
-            .into_iter()
-            .find(|words| !words.is_empty())
-            .cloned()
-            .unwrap_or_default()
+        let words = [result, &errors, reason].into_iter().find(|words| !words.is_empty());
+        words.unwrap_or_default().to_owned()
     }
 }
 
@@ -180,7 +178,7 @@ impl Heard {
             return;
         }
         if self.tools.len() < MAX_OPEN_TOOLS && self.tools.insert(part.id.as_ref().to_owned()) {
-            events.push(Event::Tool { tool, what: what_for(part.input.as_ref()) });
+            events.push(Event::Tool { tool, what: what_for(&part.input) });
         }
     }
 
@@ -237,7 +235,7 @@ impl Heard {
     fn over(&mut self, line: &[u8], events: &mut Vec<Event>) {
         let result = serde_json::from_slice::<LastLine>(line).unwrap_or_else(|problem| LastLine {
             is_error: true,
-            result: format!("The result of Claude Code cannot be read: {problem}"),
+            result: Some(format!("The result of Claude Code cannot be read: {problem}")),
             ..LastLine::default()
         });
         let by_models = result.models.values().map(|figures| figures.tokens());
@@ -284,7 +282,8 @@ fn difference(all: &Tokens, told: &Tokens) -> Tokens {
 }
 
 /// What a tool is used for, in the words of its first argument that is text.
-fn what_for(input: Option<&Map<String, Value>>) -> String {
+fn what_for(input: &Value) -> String {
+    let input = input.as_object();
     let first = input.and_then(|input| input.values().find_map(Value::as_str));
     first.unwrap_or_default().to_owned()
 }

@@ -8,7 +8,7 @@ mod line;
 use std::collections::HashSet;
 
 use legation_core::returns::Tokens;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::line::{Figures, Item, Line};
 use crate::agents::{Vendor, tool_name};
@@ -30,6 +30,8 @@ pub struct Parser {
 #[derive(Clone, Debug, Default)]
 struct Heard {
     thread: Option<String>,
+    /// The model that was asked for. Codex never says which it used.
+    model: Option<String>,
     /// What the thread has used, as far as it was told.
     told: Tokens,
     /// Tools under way, by Codex's own numbers.
@@ -52,8 +54,10 @@ enum Turn {
 }
 
 impl Parser {
-    /// Another turn of the same thread begins, in another process.
-    pub fn begin(&mut self) {
+    /// Another turn of the same thread begins, in another process, with the model that its
+    /// agent asks for.
+    pub fn begin(&mut self, model: Option<&str>) {
+        self.heard.model = model.map(str::to_owned);
         self.lines = Lines::default();
         self.heard.turn = Turn::Silent;
         self.heard.tools.clear();
@@ -184,7 +188,8 @@ impl Heard {
         };
         self.told = now.at_least(&self.told);
         if tokens != Tokens::default() {
-            events.push(Event::Used { usage: Usage { tokens, cost: None }, model: None });
+            let (usage, model) = (Usage { tokens, cost: None }, self.model.clone());
+            events.push(Event::Used { usage, model });
         }
     }
 
@@ -223,10 +228,9 @@ fn use_of(item: &Item<'_>) -> Option<(String, String)> {
             Some((tool("apply_patch"), paths.join(", ")))
         }
         "web_search" => Some((tool("web_search"), item.query.as_ref().to_owned())),
-        "mcp_tool_call" => Some((
-            format!("mcp:{}/{}", item.server, item.tool),
-            first_text(item.arguments.as_ref()),
-        )),
+        "mcp_tool_call" => {
+            Some((format!("mcp:{}/{}", item.server, item.tool), first_text(&item.arguments)))
+        }
         "collab_tool_call" => Some((tool("spawn_agent"), item.tool.as_ref().to_owned())),
         // Messages, thoughts, lists of things to do, and errors that change nothing, such
         // as that of a model which Codex does not know.
@@ -234,7 +238,8 @@ fn use_of(item: &Item<'_>) -> Option<(String, String)> {
     }
 }
 
-fn first_text(arguments: Option<&Map<String, Value>>) -> String {
+fn first_text(arguments: &Value) -> String {
+    let arguments = arguments.as_object();
     let first = arguments.and_then(|arguments| arguments.values().find_map(Value::as_str));
     first.unwrap_or_default().to_owned()
 }

@@ -60,6 +60,11 @@ pub trait Program {
     /// Takes the last of what it wrote to its standard error, once it has ended.
     fn overhear(&mut self, _last_words: &str, _heard: &mut Vec<Event>) {}
 
+    /// Whether it may be silent now for as long as it wants, since a tool may be at work.
+    fn may_be_silent(&self) -> bool {
+        false
+    }
+
     /// What came of the turn, after the program has ended or said that it is over.
     fn end(&mut self, end: &End<'_>) -> Outcome;
 
@@ -167,7 +172,8 @@ impl<P: Program> Process<P> {
         let mut piece = vec![0; 64 << 10];
         let mut heard = Vec::new();
         let mut give_up_at = None;
-        let mut next_look = Instant::now() + LOOK_EVERY;
+        let look_every = LOOK_EVERY.min(P::SILENCE / 4);
+        let mut next_look = Instant::now() + look_every;
         let mut busy = Busy::below(running.child.id());
         let mut is_told = false;
         loop {
@@ -199,8 +205,8 @@ impl<P: Program> Process<P> {
                 }
                 () = sleep_until(give_up_at.unwrap_or(next_look)), if give_up_at.is_some() => break,
                 () = sleep_until(next_look) => {
-                    next_look = Instant::now() + LOOK_EVERY;
-                    if busy.changed() {
+                    next_look = Instant::now() + look_every;
+                    if busy.changed() || self.program.may_be_silent() {
                         ear.stay_calm();
                     }
                     let silent = ear.silent_for();
@@ -287,7 +293,9 @@ impl Running {
             // What it has started is left to the keeper.
             let _ = self.child.kill().await;
         }
-        let last_words = self.last_words.await.unwrap_or_default();
+        // Something it has left may hold its standard error open.
+        let last_words = timeout(DRAIN, self.last_words).await;
+        let last_words = last_words.ok().and_then(Result::ok).unwrap_or_default();
         (status.ok().and_then(Result::ok), last_words)
     }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use legation_core::returns::Tokens;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// What every line has.
 #[derive(Deserialize)]
@@ -58,7 +58,7 @@ pub(super) struct Part<'a> {
     #[serde(default, borrow)]
     pub(super) name: Cow<'a, str>,
     #[serde(default)]
-    pub(super) input: Option<Map<String, Value>>,
+    pub(super) input: Value,
     #[serde(default, borrow)]
     pub(super) tool_use_id: Cow<'a, str>,
 }
@@ -142,7 +142,7 @@ pub(super) struct Retry {
 pub(super) struct LastLine {
     pub(super) subtype: String,
     pub(super) is_error: bool,
-    pub(super) result: String,
+    pub(super) result: Option<String>,
     pub(super) total_cost_usd: Option<f64>,
     pub(super) usage: Figures,
     #[serde(rename = "modelUsage")]

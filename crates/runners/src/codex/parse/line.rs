@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use legation_core::returns::Tokens;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 #[derive(Deserialize)]
 pub(super) struct Line<'a> {
@@ -42,7 +42,7 @@ pub(super) struct Item<'a> {
     #[serde(default, borrow)]
     pub(super) query: Cow<'a, str>,
     #[serde(default)]
-    pub(super) arguments: Option<Map<String, Value>>,
+    pub(super) arguments: Value,
     #[serde(default)]
     pub(super) changes: Vec<Change>,
 }

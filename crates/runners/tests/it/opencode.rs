@@ -1,0 +1,5 @@
+//! OpenCode: what it is told, and what it says.
+
+mod parse;
+mod permissions;
+mod spawn;
