@@ -8,6 +8,7 @@ mod hostile;
 mod killed;
 mod queue;
 mod records;
+mod resolve;
 mod restart;
 mod stage;
 mod stopped;

@@ -16,8 +16,8 @@ use legation_runners::keep::Order;
 use legation_runners::supervise::Exit;
 use legation_runners::workspace::Place;
 
-use super::Inner;
 use super::attempt::Obstacle;
+use super::{Inner, named};
 
 /// The folder in the user's state folder that all projects share.
 const SHARED_STATE: &str = "legation";
@@ -84,6 +84,12 @@ impl Inner {
         let state = &self.options.state;
         let shared = state.parent().filter(|folder| folder.ends_with(SHARED_STATE));
         let mut hidden = vec![shared.unwrap_or(state).to_owned()];
+        // Those that the user has put elsewhere, other projects' among them.
+        let elsewhere = self.spaces.homes().into_iter().filter_map(|home| {
+            let ours = home.parent()?.parent()?;
+            Some(if ours.ends_with(SHARED_STATE) { ours.to_owned() } else { home })
+        });
+        hidden.extend(elsewhere);
         hidden.extend(place.root.parent().map(Path::to_owned));
         let top = self.spaces.origin().top;
         hidden.extend([self.options.project.join(".legation"), top.join(".git")]);
@@ -109,11 +115,7 @@ impl Inner {
 
     /// Paths that the configuration names: from the project's folder, or from home.
     fn named(&self, paths: &[String]) -> Vec<PathBuf> {
-        let whole = |path: &String| match (path.strip_prefix("~/"), home_folder()) {
-            (Some(rest), Some(home)) => home.join(rest),
-            (Some(_) | None, _) => self.options.project.join(path),
-        };
-        paths.iter().map(whole).collect()
+        paths.iter().map(|path| named(&self.options.project, path)).collect()
     }
 
     /// Whether an attempt may change its workspace. A command cannot ask anybody, so
@@ -126,7 +128,7 @@ impl Inner {
 }
 
 /// The user's home.
-fn home_folder() -> Option<PathBuf> {
+pub(super) fn home_folder() -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
     std::fs::canonicalize(home).ok()
 }

@@ -12,6 +12,7 @@ mod odd;
 mod plain;
 mod project;
 mod queue;
+mod resolve;
 mod reuse;
 mod round;
 mod set_up;

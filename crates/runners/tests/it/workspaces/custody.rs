@@ -21,6 +21,7 @@ fn goes(spaces: &Spaces, limits: Limits, in_use: &str) -> String {
         }
         Surplus::Kept(work) => format!("kept {} {because:?}\n", work.attempt),
         Surplus::Spare(_) => format!("spare {because:?}\n"),
+        Surplus::Names(names) => format!("result of {} {because:?}\n", names.delegation),
     };
     surplus.iter().map(line).collect()
 }
