@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use legation_core::ids::{AttemptId, SessionId};
 
-use crate::keep::{Limits, Order};
+use crate::keep::{Ceilings, Limits, Order};
 
 pub use environment::{ALLOWED, HAND_IN, Place, environment, is_passed_on};
 pub use parse::{MAX_LINE_BYTES, MAX_NOTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
@@ -86,6 +86,7 @@ impl Start<'_> {
             limits: self.limits,
             deadline_ms: self.deadline_ms,
             cgroup: self.cgroup.map(Path::to_owned),
+            ceilings: Ceilings::default(),
             fence: None,
         })
     }

@@ -3,6 +3,8 @@
 
 mod alone;
 mod caller;
+mod ceilings;
+mod dir;
 mod fence;
 mod hostile;
 mod killed;

@@ -12,7 +12,7 @@ use legation_core::ids::AgentId;
 use legation_core::returns::Receipt;
 use legation_runners::command::HAND_IN;
 use legation_runners::fence::{Fence, Kernel, Standing};
-use legation_runners::keep::Order;
+use legation_runners::keep::{Ceilings, Order};
 use legation_runners::supervise::Exit;
 use legation_runners::workspace::Place;
 
@@ -47,6 +47,7 @@ impl Inner {
     ) -> Result<Order, Obstacle> {
         let home = self.home();
         let sandbox = &home.config.sandbox;
+        let order = self.limited(order, sandbox);
         let required = match sandbox.fence {
             config::Fence::Off => return Ok(order),
             config::Fence::Auto => false,
@@ -70,11 +71,23 @@ impl Inner {
         Ok(Order { fence: Some(fence.real()), ..order })
     }
 
+    /// The same order, with what the configuration lets an attempt take.
+    fn limited(&self, order: Order, sandbox: &Sandbox) -> Order {
+        let ceilings = ceilings(sandbox);
+        // Some limits are those of the attempt's own group, which then has to be there.
+        let group = ceilings.group(order.attempt.as_str());
+        Order { ceilings, cgroup: group.or(order.cgroup), ..order }
+    }
+
     /// Why nothing may be run here: a fence is required, and there can be none.
     pub(crate) fn no_fence(&self) -> Option<String> {
         let home = self.home();
-        let Sandbox { fence, network, .. } = &home.config.sandbox;
-        let why = Kernel::current().unfit(*network).filter(|_| *fence == config::Fence::Require)?;
+        let sandbox = &home.config.sandbox;
+        if sandbox.fence != config::Fence::Require {
+            return None;
+        }
+        let unlimited = || ceilings(sandbox).gaps().into_iter().next();
+        let why = Kernel::current().unfit(sandbox.network).or_else(unlimited)?;
         Some(format!("`sandbox.fence` requires a fence, and there can be none here: {why}"))
     }
 
@@ -127,6 +140,15 @@ impl Inner {
     }
 }
 
+/// What the configuration lets an attempt take.
+fn ceilings(sandbox: &Sandbox) -> Ceilings {
+    Ceilings {
+        memory_mb: sandbox.memory_mb,
+        pids: sandbox.pids,
+        required: sandbox.fence == config::Fence::Require,
+    }
+}
+
 /// The user's home.
 pub(super) fn home_folder() -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
@@ -146,4 +168,7 @@ pub(super) fn record(exit: &Exit, receipt: &mut Receipt) {
     };
     receipt.fenced = fenced;
     receipt.fence_gaps = gaps;
+    if let Exit::Ended(ended) = exit {
+        receipt.fence_gaps.extend(ended.ceiling_gaps.iter().cloned());
+    }
 }

@@ -4,6 +4,7 @@ mod counts;
 mod crash;
 mod crowd;
 mod custody;
+mod dir;
 mod going_back;
 mod hostile;
 mod layers;

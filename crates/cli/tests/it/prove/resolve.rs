@@ -53,9 +53,16 @@ fn a_resolver_brings_both_sides_together_and_the_whole_is_verified() {
          grep -v '^[<=>]' README.md | sort > both; mv both README.md\n\
          legation submit --status completed --summary 'kept both'",
     );
-    let (code, view) = stage.json(&["delegate", "--plan", &plan(&stage), "Both"]);
+    // Whoever comes after them sees what came of both.
+    stage.agent("c", "", "cat README.md > $OUT/c\nlegation submit --status completed --summary c");
+    let after = r#"{"id":"c","agent":"c","dependsOn":["a","b"]}]}"#;
+    let three = plan(&stage);
+    let text = std::fs::read_to_string(&three).unwrap().replace("parallel", "dag");
+    std::fs::write(&three, text.replace("]}", &format!(",{after}"))).unwrap();
+    let (code, view) = stage.json(&["delegate", "--plan", &three, "Both"]);
     assert_eq!((code, status(&view)), (0, "completed"), "{view}");
-    assert_eq!(ended(&view, "completed").len(), 3, "{view}");
+    assert_eq!(ended(&view, "completed").len(), 4, "{view}");
+    assert_eq!(stage.told("c"), "a\nb\n");
     let marked = stage.told("marked");
     assert!(marked.contains("<<<<<<< ") && marked.contains("\n=======\n"), "{marked}");
     assert_eq!(stage.told("files"), "README.md\na.txt\nb.txt\n");
