@@ -18,6 +18,7 @@ use super::Service;
 use super::caller::Who;
 use super::converse::Listener;
 use super::refuse::{trouble, unreachable};
+use crate::client::passed_on;
 use crate::engine::Error;
 use crate::host::{Home, Host};
 use crate::logs::RefusedCall;
@@ -90,7 +91,11 @@ impl<H: Host> Service<H> {
         let asker = Asker { caller: who.caller(), path };
         let planned = call::plan(call, house, &asker, self.engine.new_id());
         let planned = planned.map_err(|refusal| Error::Rejected(refusal.into()))?;
-        self.check_programs(&planned.delegate, asker.path.last())?;
+        let seen = match who {
+            Who::Root { .. } => passed_on.clone(),
+            Who::Attempt { .. } => self.seen_by(who),
+        };
+        self.check_programs(&planned.delegate, asker.path.last(), &seen)?;
         let pattern = planned.delegate.pattern;
         let warnings = call::overlaps(&planned.delegate);
         let new = tree.is_none().then(|| planned.delegate.id.clone());
@@ -109,8 +114,21 @@ impl<H: Host> Service<H> {
         Ok((accepted, first, warnings))
     }
 
+    /// What children of the caller may see of an environment.
+    pub(super) fn seen_by(&self, who: &Who) -> BTreeMap<String, String> {
+        match who {
+            Who::Root { .. } => passed_on(),
+            Who::Attempt { tree, .. } => self.real.passed_on(tree),
+        }
+    }
+
     /// Refuses what no program could do, before anything starts.
-    fn check_programs(&self, delegate: &Delegate, parent: Option<&AgentId>) -> Result<(), Error> {
+    fn check_programs(
+        &self,
+        delegate: &Delegate,
+        parent: Option<&AgentId>,
+        env: &BTreeMap<String, String>,
+    ) -> Result<(), Error> {
         if let Some(why) = self.real.obstacle() {
             let refusal = Refusal::new(
                 Code::ToolUnavailable,
@@ -121,13 +139,13 @@ impl<H: Host> Service<H> {
             return Err(Error::Rejected(refusal.into()));
         }
         let allowed = delegate.subtasks.iter().filter(|target| target.permitted.is_ok());
-        let mut idle = allowed.filter(|target| !self.real.can_run(&target.agent, parent));
+        let mut idle = allowed.filter(|target| !self.real.can_run(&target.agent, parent, env));
         let Some(target) = idle.next() else { return Ok(()) };
         let refusal = Refusal::new(
             Code::ToolUnavailable,
-            format!("Agent `{}` names no program to run.", target.agent),
-            "Name an agent with `--agent`, or give its file `legation: {runner: command, \
-             command: [\"./program\"]}`; this version runs no other kind.",
+            format!("There is no program to run agent `{}` with.", target.agent),
+            "Name an agent with `--agent`, make one with `legation agents new NAME`, or install \
+             a program that it can run on; `legation doctor` lists which are found.",
         );
         Err(Error::Rejected(refusal.into()))
     }

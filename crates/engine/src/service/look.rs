@@ -70,11 +70,12 @@ impl<H: Host> Service<H> {
         let home = self.home_of(who, env).await?;
         let mut names: Vec<&str> = home.roster.names().collect();
         names.sort_unstable();
+        let seen = self.seen_by(who);
         let mut agents = Vec::new();
         for id in names.into_iter().map(AgentId::new) {
             let allowed = may_delegate(&home.roster, path(who), &id).is_ok();
             let Ok(definition) = home.roster.resolve(path(who).last(), &id) else { continue };
-            let runs = self.real.can_run(&id, path(who).last());
+            let runs = self.real.can_run(&id, path(who).last(), &seen);
             if allowed && runs {
                 agents.push(json!({"id": id, "description": definition.description}));
             }

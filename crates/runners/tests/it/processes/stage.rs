@@ -87,6 +87,7 @@ impl Stage {
     pub(super) fn order(&self, program: &[&str]) -> Order {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Order {
+            asks_first: false,
             attempt: AttemptId::new(&self.attempt),
             session: self.session.clone(),
             dir: self.dir(),
