@@ -51,6 +51,15 @@ impl Homes {
         self.all.len() == 1
     }
 
+    /// What of it is no part of any project, wherever it lies.
+    pub(super) fn hidden(&self) -> Vec<PathBuf> {
+        let hidden = self.all.iter().map(|home| match home.parent() {
+            Some(above) if above.ends_with(OURS) => above.to_owned(),
+            Some(_) | None => home.clone(),
+        });
+        hidden.collect()
+    }
+
     /// Whether new working copies lie where files of the state folder can be moved to.
     pub(super) fn is_near(&self, state: &Path) -> bool {
         let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();

@@ -34,5 +34,5 @@ fn is_marker(line: &[u8]) -> bool {
         let rest = line.strip_prefix(*edge);
         rest.is_some_and(|rest| rest.first().is_none_or(|next| *next == b' '))
     };
-    line == BETWEEN || EDGES.iter().any(|known| edge(known))
+    line == BETWEEN || EDGES.iter().any(edge)
 }

@@ -77,7 +77,7 @@ impl Plain {
         let base = format!("base:{delegation}");
         let folder = layer_folder(&self.folders.state, &base)?;
         gone(&folder).map_err(Error::files("removing", &folder))?;
-        let mut skip = self.folders.homes.all.clone();
+        let mut skip = self.folders.homes.hidden();
         skip.push(from.join(".legation"));
         self.copy(&from, &folder.join("files"), &skip, theirs)?;
         Ok(base)

@@ -56,7 +56,7 @@ fn lease(state: &Path, attempt: &str) -> Result<Option<u16>, Error> {
     let folder = folder(state);
     fs::create_dir_all(&folder).map_err(Error::files("making", &folder))?;
     // Held until one is found, so that nobody takes over what was just taken over.
-    let lock = folder.join("lock");
+    let lock = folder.with_extension("lock");
     let turn = File::create(&lock).and_then(|file| file.lock().map(|()| file));
     let _turn = turn.map_err(Error::files("locking", &lock))?;
     // Projects begin at different places, so that they seldom ask for the same.

@@ -159,12 +159,10 @@ pub(super) fn conflict(files: &[String], handed_on: Option<&str>) -> ReturnError
 /// Whoever was to resolve a subtask's conflict has ended: so does the subtask.
 pub(super) fn settle(state: &State, no: SubtaskNo, resolver: SubtaskNo) -> Vec<Body> {
     let (subtask, by) = (&state.subtasks[no], &state.subtasks[resolver]);
-    match (by.outcome(), &by.merge) {
-        (Some(Outcome::Completed), Some(merged @ MergeOutcome::Clean { .. })) => {
-            let merged = Body::MergeEnded { subtask: no, outcome: merged.clone() };
-            return vec![merged, ended(no, Outcome::Completed, None)];
-        }
-        (Some(_) | None, _) => {}
+    let merged = by.merge.as_ref().filter(|merge| matches!(merge, MergeOutcome::Clean { .. }));
+    if let (Some(Outcome::Completed), Some(merged)) = (by.outcome(), merged) {
+        let merged = Body::MergeEnded { subtask: no, outcome: merged.clone() };
+        return vec![merged, ended(no, Outcome::Completed, None)];
     }
     if state.is_cancelled(subtask.delegation) || state.delegations[subtask.delegation].failed_fast {
         return vec![ended(no, Outcome::Cancelled, None)];

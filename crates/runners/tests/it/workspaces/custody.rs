@@ -127,7 +127,7 @@ fn work_that_the_users_branch_has_goes_with_its_age() {
     spaces.remove(&place).unwrap();
     assert_eq!(goes(&spaces, OLD, ""), "");
     spaces.apply("del-1", How::Auto).unwrap();
-    assert_eq!(goes(&spaces, OLD, ""), "kept exec-1 Age\n");
+    assert_eq!(goes(&spaces, OLD, ""), "kept exec-1 Age\nresult of del-1 Age\n");
     clear(&spaces, OLD);
     assert_eq!(project.git("for-each-ref refs/legation/del-1/exec-1"), "");
     assert_eq!(project.read("new.txt"), "new\n");

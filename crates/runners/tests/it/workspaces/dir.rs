@@ -76,7 +76,7 @@ fn they_may_lie_in_the_project_and_are_no_part_of_it() {
     for project in [Project::new(), Project::plain()] {
         let spaces = at(&project, Some(&project.dir().join(".work")));
         let first = create(&spaces, "exec-1");
-        assert!(!first.root.join(".work").exists(), "a copy of itself");
+        assert!(!first.root.join(".work/legation").exists(), "a copy of itself");
         write(&first.root, "new.txt", "1\n");
         keep(&spaces, &first);
         if project.dir().join(".git").exists() {
