@@ -19,7 +19,7 @@ use crate::decision;
 use crate::ids::{AgentId, DelegationId};
 use crate::money::Usd;
 use crate::task::{Task, TaskConfig};
-use crate::tree::command::{CallLimits, Caller, Delegate};
+use crate::tree::command::{CallLimits, Caller, Candidate, Delegate};
 use crate::tree::event::Settings;
 use crate::tree::plan::{Aggregate, Plan};
 use crate::tree::rejection::Refusal;
@@ -165,6 +165,7 @@ pub fn plan(
         rounds: call.rounds.or(planned.and_then(|plan| plan.rounds)),
         aggregate: call.aggregate.or(planned.and_then(|plan| plan.aggregate)).unwrap_or_default(),
         judge: judge.map(|agent| candidate(AgentId::new(agent), house.roster, &asker.path)),
+        resolver: resolver(call, house, asker),
         subtasks,
         call: limits(call, &told.own),
         include_dirty: call.include_dirty,
@@ -172,6 +173,15 @@ pub fn plan(
         idempotency_key: call.idempotency_key.clone(),
     };
     Ok(Planned { delegate, chosen })
+}
+
+/// Who is handed conflicts, as the configuration names them.
+fn resolver(call: &Call, house: House<'_>, asker: &Asker) -> Option<Candidate> {
+    let agent = AgentId::new(house.config.agents.resolver.as_deref()?);
+    let mut resolver = candidate(agent, house.roster, &asker.path);
+    // A root that says yes in advance need not be asked; nobody else can.
+    resolver.needs_approval &= !(call.yes && asker.path.is_empty());
+    Some(resolver)
 }
 
 /// What a call allows; the task's own word may only tighten it.

@@ -87,6 +87,7 @@ impl Real {
             copy_limit_bytes: home.config.workspace.copy_limit_mb.saturating_mul(BYTES_PER_MB),
             mechanism: wanted(home.config.workspace.mechanism),
             share: home.config.workspace.share.clone(),
+            dir: home.config.workspace.dir.as_deref().map(|dir| named(&options.project, dir)),
             ..workspace::Options::default()
         };
         let spaces = Spaces::open_with(&options.project, &options.state, &limits)?;
@@ -117,6 +118,11 @@ impl Real {
     /// The rules and agents that are in force.
     pub fn home(&self) -> Arc<Home> {
         self.inner.home()
+    }
+
+    /// The folder that new workspaces lie in.
+    pub(crate) fn workspaces(&self) -> PathBuf {
+        self.inner.spaces.homes().pop().unwrap_or_default()
     }
 
     /// The workspaces of the project.
@@ -174,7 +180,7 @@ impl Real {
 
     /// Whether a folder lies in a workspace of this project.
     pub fn is_workspace(&self, folder: &Path) -> bool {
-        folder.starts_with(self.inner.options.state.join("workspaces"))
+        self.inner.spaces.homes().iter().any(|home| folder.starts_with(home))
     }
 
     /// An attempt says that it has handed in its return.
@@ -241,6 +247,14 @@ fn kept_until(deadline: Now) -> u64 {
     deadline.plus_ms(KEEPER_LATER_MS).0
 }
 
+/// A path that the configuration names: from the project's folder, or from home.
+pub fn named(project: &Path, path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), fence::home_folder()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        (Some(_) | None, _) => project.join(path),
+    }
+}
+
 /// The way of making workspaces that the configuration asks for.
 fn wanted(mechanism: Mechanism) -> workspace::Wanted {
     match mechanism {
@@ -304,7 +318,17 @@ impl World for Real {
                 tokio::spawn(async move { mail.tell(Command::Answered { attempt }).await });
             }
             Act::Keep(work) => drop(tokio::spawn(async move { inner.keep_early(work).await })),
-            Act::Merge(work) => drop(tokio::spawn(async move { inner.merge(work, mail).await })),
+            Act::Merge(work) => {
+                // Known before anything is begun, so that no word to stop it comes too early.
+                let live = inner.begin_merge(&work.attempt);
+                drop(tokio::spawn(async move { inner.merge(work, live, mail).await }));
+            }
+            Act::StopMerge { attempt } => {
+                let live = inner.running().get(&attempt).cloned();
+                if let Some(live) = live {
+                    live.stop();
+                }
+            }
             Act::Remove(work) => drop(tokio::spawn(async move { inner.remove(work, mail).await })),
             Act::RollBack { delegation, .. } => {
                 drop(tokio::spawn(async move { inner.roll_back(delegation, mail).await }));

@@ -96,8 +96,6 @@ pub async fn serve<H: Host>(
     let workspace = home.config.workspace.clone();
     let secret = place::secret(&paths)?;
     let journal = Sqlite::open(&paths.journal, &legation_store::Options::default())?;
-    let logs = Logs::open(&paths.logs, &paths.workspaces());
-    let logs = logs.map_err(place::files("write", &paths.logs))?;
     let options = RealOptions {
         project: project.clone(),
         state: paths.state.clone(),
@@ -105,6 +103,8 @@ pub async fn serve<H: Host>(
         secret,
     };
     let real = Arc::new(Real::open(options, home)?);
+    let logs = Logs::open(&paths.logs, &real.workspaces());
+    let logs = logs.map_err(place::files("write", &paths.logs))?;
     let width = limits.max_concurrent_total;
     let engine = Engine::new(journal, real.clone(), Options { width, logs: Some(logs) });
     let listener = place::listen(&paths)?;

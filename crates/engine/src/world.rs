@@ -6,6 +6,7 @@
 use std::future::Future;
 
 use legation_core::ids::{AgentId, AttemptId, DelegationId, SessionId, SubtaskId};
+use legation_core::money::Usd;
 use legation_core::returns::StopReason;
 use legation_core::time::Now;
 use legation_core::tree::brief::Brief;
@@ -82,6 +83,11 @@ pub enum Act {
     Keep(Work),
     /// Merge the work of an attempt into its delegation's result.
     Merge(Work),
+    /// Break off whatever is still run before the work of an attempt is merged.
+    StopMerge {
+        /// Which.
+        attempt: AttemptId,
+    },
     /// Take back what a delegation merged.
     RollBack {
         /// The tree.
@@ -142,6 +148,9 @@ pub struct Base {
     pub parent: Option<(AttemptId, String)>,
     /// The attempts whose merged work it builds on.
     pub with: Vec<AttemptId>,
+    /// The attempt whose work could not be merged, where this one is to bring it together
+    /// with the delegation's result.
+    pub resolves: Option<AttemptId>,
     /// Whether uncommitted files come along.
     pub include_dirty: bool,
 }
@@ -169,4 +178,8 @@ pub struct Work {
     pub workspace: Option<String>,
     /// The commit it started from.
     pub base: Option<String>,
+    /// The agent whose conflict it resolved, where that is what it was for.
+    pub resolves: Option<AgentId>,
+    /// What it cost; absent where unknown.
+    pub cost: Option<Usd>,
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use legation_core::ids::{AttemptId, SessionId};
 
-use crate::keep::{Limits, Order};
+use crate::keep::{Ceilings, Limits, Order};
 use crate::vendors::Vendor;
 
 pub use environment::{ALLOWED, ATTEMPT_DIR, HAND_IN, Place, RETURN_FILE, environment, is_for_all};
@@ -89,6 +89,7 @@ impl Start<'_> {
             limits: self.limits,
             deadline_ms: self.deadline_ms,
             cgroup: self.cgroup.map(Path::to_owned),
+            ceilings: Ceilings::default(),
             fence: None,
             asks_first: false,
         })

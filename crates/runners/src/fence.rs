@@ -53,6 +53,9 @@ pub enum Error {
     /// There is no fence, and it was required.
     #[error("the fence cannot be raised here, and `sandbox.fence` requires it: {0}")]
     NoFence(String),
+    /// What a program may take cannot be limited, and it was required.
+    #[error("what it takes cannot be limited, and `sandbox.fence` requires it: {0}")]
+    NoCeiling(String),
     /// The program could not be started.
     #[error(transparent)]
     Start(#[from] io::Error),

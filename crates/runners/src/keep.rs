@@ -21,6 +21,7 @@
 //! When the time is up it stops them by itself. The keeper knows nothing of
 //! delegations.
 
+pub(crate) mod ceilings;
 pub mod cgroup;
 mod claim;
 mod copy;
@@ -39,6 +40,7 @@ use std::process::ExitCode;
 use rustix::process::{getpid, set_child_subreaper, setsid};
 use tokio::runtime::Builder;
 
+pub use ceilings::{Ceilings, Good};
 pub use claim::{Claim, KEEPER_FILE};
 pub use ended::{EXIT_FILE, Ended, Supervision};
 pub use order::{Limits, Order};

@@ -15,8 +15,10 @@ mod custody;
 mod error;
 mod folders;
 mod git;
+mod home;
 mod hunks;
 mod index;
+mod markers;
 mod mechanism;
 mod names;
 mod overlay;
@@ -32,12 +34,12 @@ mod turn;
 mod types;
 mod walk;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use choice::{Choice, Wanted, Way};
-pub use custody::{Because, KeptWork, Limits, Provenance, Spare, Standing, Surplus};
+pub use custody::{Because, KeptWork, Limits, Names, Provenance, Spare, Standing, Surplus};
 pub use error::Error;
 use mechanism::Mechanism;
 use plain::Plain;
@@ -76,6 +78,8 @@ pub struct Options {
     pub mechanism: Wanted,
     /// Ignored folders of the user's checkout that every workspace sees, relative to its top.
     pub share: Vec<String>,
+    /// The folder in which working copies lie; absent means the state folder.
+    pub dir: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -85,6 +89,7 @@ impl Default for Options {
             patience: DEFAULT_PATIENCE,
             mechanism: Wanted::Auto,
             share: Vec::new(),
+            dir: None,
         }
     }
 }
@@ -128,7 +133,10 @@ impl Spaces {
                 }
             }
         };
-        Ok(Self { mechanism, beginnings: Mutex::default(), turns: Default::default() })
+        let spaces = Self { mechanism, beginnings: Mutex::default(), turns: Default::default() };
+        // What cannot be thrown away now is thrown away by the next start.
+        drop(spaces.sweep_rehearsals());
+        Ok(spaces)
     }
 
     /// Waits until nobody else keeps the work of an attempt or removes its workspace; and
@@ -139,9 +147,29 @@ impl Spaces {
         turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How workspaces would be made, found out without leaving anything behind.
+    /// Throws away what was left of merges that were tried out for attempts that are gone.
+    /// What belongs to one that is still there may be in use.
+    fn sweep_rehearsals(&self) -> Result<(), Error> {
+        for name in self.list()? {
+            let Some((attempt, _)) = name.split_once(REHEARSAL) else { continue };
+            if self.find(attempt)?.is_none()
+                && let Some(rehearsal) = self.find(&name)?
+            {
+                self.end_rehearsal(&rehearsal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether workspaces can live in a folder that the user names.
+    pub fn check_dir(dir: &Path) -> Result<(), Error> {
+        home::check(dir)
+    }
+
+    /// How workspaces would be made in a folder, found out without leaving anything behind:
+    /// the state folder, or the one that the user names.
     ///
-    /// Where the state folder is not there yet, the nearest one above it is tried.
+    /// Where it is not there yet, the nearest one above it is tried.
     pub fn survey(project: &Path, state: &Path, wanted: Wanted) -> Result<Choice, Error> {
         match wanted {
             Wanted::Copy => Ok(Choice::copies()),
@@ -163,6 +191,14 @@ impl Spaces {
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.mechanism.origin()
+    }
+
+    /// The folders in which there are working copies, or may be. New ones lie in the last.
+    #[must_use]
+    pub fn homes(&self) -> Vec<PathBuf> {
+        let homes = &self.mechanism.folders().homes;
+        let others = homes.all.iter().filter(|home| **home != homes.current);
+        others.chain([&homes.current]).map(|home| home.join("workspaces")).collect()
     }
 
     /// How workspaces are made here, and why not in another way.
@@ -191,6 +227,23 @@ impl Spaces {
     /// The delegation must have begun.
     pub fn create(&self, new: &New) -> Result<Place, Error> {
         self.mechanism.create(new)
+    }
+
+    /// Makes the workspace of an attempt that is to bring together the delegation's result
+    /// and the kept work of another attempt, which could not be merged into it.
+    ///
+    /// It has both: merged where they fit, between markers where they do not.
+    pub fn confront(&self, new: &New, conflicting: &str) -> Result<Place, Error> {
+        let kept = self.kept_commit(&new.tree, conflicting)?;
+        let unknown = || Error::Unknown { what: "kept work", id: conflicting.to_owned() };
+        self.mechanism.confront(new, &kept.ok_or_else(unknown)?)
+    }
+
+    /// The files of such a workspace in whose kept form markers are left.
+    ///
+    /// What one of the two sides has on a line of its own is no marker.
+    pub fn unresolved(&self, place: &Place, kept: &Kept) -> Result<Vec<String>, Error> {
+        self.mechanism.unresolved(place, kept)
     }
 
     /// The workspace of an attempt, if it was made and not removed.
@@ -296,6 +349,18 @@ impl Spaces {
             attempt: format!("{}{REHEARSAL}{from}", place.attempt),
             with: vec![with.commit.clone()],
         })
+    }
+
+    /// The workspaces in which merges of an attempt's work were tried out and which are still
+    /// there, as after a crash.
+    pub fn rehearsals(&self, attempt: &str) -> Result<Vec<Place>, Error> {
+        let start = format!("{}{REHEARSAL}", names::checked("attempt", attempt)?);
+        let all = self.list()?.into_iter().filter(|name| name.starts_with(&start));
+        let mut found = Vec::new();
+        for name in all {
+            found.extend(self.find(&name)?);
+        }
+        Ok(found)
     }
 
     /// Throws the workspace of a rehearsal away; refuses any other.

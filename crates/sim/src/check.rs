@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use legation_core::money::Usd;
-use legation_core::tree::event::{Body, Event};
+use legation_core::tree::event::{Body, Event, MergeOutcome, Outcome};
 use legation_core::tree::state::{Phase, Step};
 use legation_core::tree::{AttemptNo, Effect, State, owed, replay};
 
@@ -42,6 +42,7 @@ pub fn always(state: &State) -> Result<(), Broken> {
     slots(state)?;
     lineage(state)?;
     live(state)?;
+    resolvers(state)?;
     let paused_start = owed(state).into_iter().find(|effect| {
         let Effect::Start(subtask) = effect else { return false };
         let delegation = state.subtasks[*subtask].delegation;
@@ -157,6 +158,31 @@ fn live(state: &State) -> Result<(), Broken> {
                 format!("{subtask_no:?}: {unmet} unmet, {} booked", subtask.unmet)
             })?;
         }
+    }
+    Ok(())
+}
+
+fn resolvers(state: &State) -> Result<(), Broken> {
+    for (no, subtask) in state.subtasks.iter() {
+        let by = subtask.resolver.map(|no| &state.subtasks[no]);
+        hold(by.is_none() || subtask.resolves.is_none(), "nobody resolves for a resolver", || {
+            format!("{no:?}")
+        })?;
+        let waits = subtask.phase == Phase::Resolving;
+        let open = by.is_some_and(|by| by.outcome().is_none());
+        hold(!waits || open, "what waits for a resolver has one that is open", || {
+            format!("{no:?} {by:?}")
+        })?;
+        let done = subtask.outcome() == Some(Outcome::Completed);
+        let merged = by.is_none_or(|by| matches!(by.merge, Some(MergeOutcome::Clean { .. })));
+        hold(!done || merged, "a conflict is resolved only by what was merged", || {
+            format!("{no:?} {by:?}")
+        })?;
+        let mut others = state.subtasks.iter().filter(|(_, other)| other.resolves == Some(no));
+        let tries = others.by_ref().count();
+        hold(tries <= subtask.attempts.len(), "a conflict is handed over once", || {
+            format!("{no:?} was handed over {tries} times")
+        })?;
     }
     Ok(())
 }

@@ -160,6 +160,7 @@ pub(crate) fn delegate(rng: &mut Rng, n: u64, caller: Caller, settings: &Setting
         rounds: maybe(rng, |rng| rng.u32(1..4)),
         aggregate: rng.choice(aggregates).unwrap_or_default(),
         judge: (rng.u32(0..4) > 0).then(|| candidate(rng)),
+        resolver: rng.bool().then(|| candidate(rng)),
         subtasks: (0..parts).map(|position| target(rng, position)).collect(),
         call: CallLimits {
             max_depth: one_in(rng, 12).then(|| rng.u32(0..4)),

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 
 use legation_core::config::{self, Sandbox};
 use legation_runners::fence::{Held, Kernel};
+use legation_runners::keep::Ceilings;
 use serde::Serialize;
 
 use self::machine::Machine;
@@ -99,6 +100,13 @@ impl Report {
         {
             problems.push(format!("`sandbox.fence` is `require`, so nothing runs here: {why}"));
         }
+        for why in unlimited(&looked.config.sandbox) {
+            let refused = match fence.setting {
+                config::Fence::Require => ", so nothing runs here",
+                config::Fence::Auto | config::Fence::Off => "",
+            };
+            problems.push(format!("a limit is set in `sandbox`{refused}: {why}"));
+        }
         let workspaces = Workspaces::look(&looked.paths, &looked.config, &mut problems);
         let machine = Machine::look();
         if looked.git && machine.git.is_none() {
@@ -122,6 +130,12 @@ impl Report {
             machine,
         })
     }
+}
+
+/// The limits that are set and cannot be held.
+fn unlimited(sandbox: &Sandbox) -> Vec<String> {
+    let Sandbox { memory_mb, pids, .. } = *sandbox;
+    Ceilings { memory_mb, pids, required: false }.gaps()
 }
 
 impl Fence {

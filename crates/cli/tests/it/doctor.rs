@@ -16,7 +16,13 @@ fn report(session: &Session) -> String {
         line => line.replace("Landlock 7", "Landlock …"),
     });
     // What the machine offers beside the fence is its own affair.
-    let offers = ["user namespaces", "overlay file system", "cgroups of the"];
+    let offers = [
+        "user namespaces",
+        "overlay file system",
+        "cgroups of the",
+        "limits of memory",
+        "limits of processes",
+    ];
     let told = lines.filter(|line| !offers.iter().any(|offer| line.contains(offer)));
     told.map(|line| line + "\n").collect()
 }

@@ -3,11 +3,14 @@
 
 mod alone;
 mod caller;
+mod ceilings;
+mod dir;
 mod fence;
 mod hostile;
 mod killed;
 mod queue;
 mod records;
+mod resolve;
 mod restart;
 mod stage;
 mod stopped;

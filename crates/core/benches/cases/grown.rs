@@ -66,6 +66,7 @@ impl Grown {
             rounds: None,
             aggregate: Aggregate::Vote,
             judge: None,
+            resolver: None,
             subtasks: (0..subtasks).map(target).collect(),
             call: CallLimits::default(),
             include_dirty: false,

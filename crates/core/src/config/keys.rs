@@ -102,6 +102,8 @@ pub const KEYS: &[Key] = &[
     key("sandbox.readable", Kind::List),
     key("sandbox.network", Kind::Word(&["allow", "deny"])),
     key("sandbox.cgroup", Kind::Word(&["always", "auto", "off"])),
+    optional("sandbox.memoryMb", whole(16, 1_000_000_000)),
+    optional("sandbox.pids", whole(8, 4_194_304)),
     key("workspace.mechanism", Kind::Word(&["auto", "overlay", "pool", "worktree", "copy"])),
     optional("workspace.dir", Kind::Text),
     key("workspace.share", Kind::List),

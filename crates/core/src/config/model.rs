@@ -353,6 +353,10 @@ pub struct Sandbox {
     pub network: Network,
     /// Which children are put into a cgroup of their own, where one can be made.
     pub cgroup: Cgroup,
+    /// Megabytes of memory that the processes of an attempt may take together.
+    pub memory_mb: Option<u64>,
+    /// How many processes an attempt may have at once, their threads counted.
+    pub pids: Option<u64>,
 }
 
 /// What to do about the fence.

@@ -164,6 +164,8 @@ pub struct Delegate {
     pub aggregate: Aggregate,
     /// Who judges an ensemble, if anybody is named; ignored where nobody has to.
     pub judge: Option<Candidate>,
+    /// Who is handed conflicts between the subtasks' work, if anybody is named.
+    pub resolver: Option<Candidate>,
     /// Who does what.
     pub subtasks: Vec<Target>,
     /// What the caller allows for this call.

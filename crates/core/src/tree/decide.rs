@@ -11,6 +11,7 @@ mod delegate;
 mod end;
 mod recover;
 mod report;
+mod resolve;
 mod retry;
 mod start;
 mod tick;
@@ -39,7 +40,7 @@ fn bodies(state: &State, command: &Command, now: Now) -> Result<Vec<Body>, Rejec
         Command::Answered { attempt } => report::answered(state, attempt),
         Command::Froze { attempt, frozen } => report::froze(state, attempt, *frozen),
         Command::End(end) => end::decide(state, end, now),
-        Command::Merged { attempt, outcome } => report::merged(state, attempt, outcome),
+        Command::Merged { attempt, outcome } => report::merged(state, attempt, outcome, now),
         Command::RolledBack { delegation } => report::rolled_back(state, delegation),
         Command::ResultLeft { delegation, why } => report::result_left(state, delegation, why),
         Command::WorkspaceLeft { attempt, why } => report::workspace_left(state, attempt, why),

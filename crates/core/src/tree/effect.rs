@@ -29,6 +29,8 @@ pub enum Effect {
     Answer(AttemptNo),
     /// Merge the work of an ended attempt into its delegation's result.
     Merge(AttemptNo),
+    /// Break off what is still run before the work of an ended attempt is merged.
+    StopMerge(AttemptNo),
     /// Take back what a delegation merged.
     RollBack(DelegationNo),
     /// Keep the work of an ended attempt and remove its workspace.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use accepted::{Accepted, Caller, Cast, NewSubtask, Role, Settings};
+pub use accepted::{Accepted, Caller, Cast, NewSubtask, Resolver, Role, Settings};
 pub use ended::{
     AttemptEnded, AttemptStarted, DelegationResult, Hunk, MergeOutcome, Outcome, Process, Retried,
     RetryCause, Substitute, SubtaskEnded, Turn, Vote,

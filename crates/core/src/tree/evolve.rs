@@ -192,5 +192,8 @@ fn fits(state: &State, body: &Body) -> bool {
 fn fit(state: &State, subtasks: &[super::event::NewSubtask]) -> bool {
     let known = state.subtasks.len();
     let before = |need: &super::arena::SubtaskNo| (need.0 as usize) < known + subtasks.len();
-    subtasks.iter().all(|subtask| subtask.depends_on.iter().all(before))
+    let there = |no: &super::arena::SubtaskNo| state.subtasks.has(*no);
+    subtasks.iter().all(|subtask| {
+        subtask.depends_on.iter().all(before) && subtask.resolves.as_ref().is_none_or(there)
+    })
 }

@@ -184,6 +184,16 @@ impl Ledger {
         above.spent += account.used.min(account.ceiling);
     }
 
+    /// What an account could still reserve if one below it were closed.
+    pub fn remainder_without(&self, no: AccountNo, closed: Option<AccountNo>) -> Amount {
+        let mut account = *self.get(no);
+        if let Some(below) = closed.map(|no| self.get(no)).filter(|below| below.open) {
+            account.reserved = account.reserved - below.ceiling;
+            account.spent += below.used.min(below.ceiling);
+        }
+        account.remainder()
+    }
+
     /// What is left for an account in its own ceiling and in every one above, by what was really spent.
     pub fn left(&self, no: AccountNo) -> Amount {
         let mut left = Amount { tokens: u64::MAX, cost: Usd::MAX };

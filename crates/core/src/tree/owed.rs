@@ -69,9 +69,12 @@ fn needing_slots(state: &State, most: usize, owed: &mut Vec<Effect>) {
 
 fn rest(state: &State, owed: &mut Vec<Effect>) {
     let open = &state.open;
-    for queue in open.merging.values() {
+    for (delegation, queue) in &open.merging {
         let last = queue.front().and_then(|subtask| state.subtasks[*subtask].attempts.last());
         owed.extend(last.map(|no| Effect::Merge(*no)));
+        // What is cancelled need not be verified to the end.
+        let last = last.filter(|_| state.is_cancelled(*delegation));
+        owed.extend(last.map(|no| Effect::StopMerge(*no)));
     }
     owed.extend(open.to_roll_back.iter().map(|no| Effect::RollBack(*no)));
     let removable = |no: &&AttemptNo| !needs_workspace(state, **no);

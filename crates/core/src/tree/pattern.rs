@@ -45,6 +45,8 @@ pub(super) struct Draft {
     pub(super) timeout_ms: Option<u64>,
     pub(super) files: Vec<String>,
     pub(super) habits: Habits,
+    /// The subtask whose conflict it resolves.
+    pub(super) resolves: Option<SubtaskNo>,
 }
 
 impl Draft {
@@ -83,6 +85,7 @@ impl Draft {
             call_key,
             files: self.files.clone(),
             habits: self.habits.clone(),
+            resolves: self.resolves,
         }
     }
 }
@@ -171,7 +174,7 @@ pub(super) fn stop_short(state: &State, no: DelegationNo, why: &str) -> Next {
 /// Whether a subtask's work goes into the result as soon as it is done.
 pub(super) fn merges_by_itself(delegation: &Delegation, subtask: &Subtask) -> bool {
     match subtask.role {
-        Role::Worker | Role::Creator | Role::Proposer => true,
+        Role::Worker | Role::Creator | Role::Proposer | Role::Resolver => true,
         Role::Member => delegation.aggregate == Aggregate::Merge,
         // They judge; what they leave behind is not part of the work.
         Role::Critic | Role::Reviewer | Role::Judge => false,
@@ -194,16 +197,18 @@ fn data_field<'a>(answer: &'a Return, name: &str) -> Option<&'a Value> {
     answer.data.as_ref()?.get(name)
 }
 
-/// Every subtask with a number, in order.
+/// Every subtask with a number, in order. Those that resolve conflicts are no part of any
+/// pattern: what came of them is what came of the subtasks that met the conflicts.
 fn subtasks<'a>(
     state: &'a State,
     delegation: &'a Delegation,
 ) -> impl DoubleEndedIterator<Item = (SubtaskNo, &'a Subtask)> {
-    delegation.subtasks.iter().map(|no| (*no, &state.subtasks[*no]))
+    let all = delegation.subtasks.iter().map(|no| (*no, &state.subtasks[*no]));
+    all.filter(|(_, subtask)| subtask.resolves.is_none())
 }
 
 /// A draft of a part in a pattern; everyone gets the delegation's own task.
-fn part(cast: &Cast, role: Role, id: String, (title, task): (&str, &Arc<str>)) -> Draft {
+pub(super) fn part(cast: &Cast, role: Role, id: String, (title, task): (&str, &Arc<str>)) -> Draft {
     Draft {
         id: SubtaskId::from(id),
         title: title.to_owned(),
@@ -218,6 +223,7 @@ fn part(cast: &Cast, role: Role, id: String, (title, task): (&str, &Arc<str>)) -
         timeout_ms: cast.timeout_ms,
         files: Vec::new(),
         habits: cast.habits.clone(),
+        resolves: None,
     }
 }
 

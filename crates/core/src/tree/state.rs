@@ -240,7 +240,7 @@ impl State {
             Phase::Queued => "queued",
             Phase::Running | Phase::Judging if self.asks(subtask) => "awaiting_approval",
             Phase::Running | Phase::Judging => "running",
-            Phase::Merging => "merging",
+            Phase::Merging | Phase::Resolving => "merging",
             Phase::Ended(outcome) => outcome.as_str(),
         }
     }

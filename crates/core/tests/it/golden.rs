@@ -9,15 +9,18 @@ use std::collections::BTreeSet;
 
 use expect_test::{expect, expect_file};
 use legation_core::config::Pattern;
+use legation_core::ids::AgentId;
 use legation_core::returns::{StopReason, Verification};
 use legation_core::time::Now;
 use legation_core::tree::event::{
-    Body, Caller, Event, Hunk, MergeOutcome, Outcome, RetryCause, Role, VERSION,
+    Body, Caller, Cast, Event, Hunk, MergeOutcome, NewSubtask, Outcome, Resolver, RetryCause, Role,
+    VERSION,
 };
 use legation_core::tree::plan::Aggregate;
 use legation_core::{Code, tree};
 use serde::Serialize;
 
+use samples::resolver;
 pub(crate) use samples::samples;
 
 fn event(body: Body) -> Event {
@@ -116,8 +119,8 @@ fn the_words_inside_the_forms_do_not_change() {
         .assert_eq(&words(&outcomes));
     assert_eq!(words(&outcomes), words(&outcomes.map(Outcome::as_str)));
     use Role::{Creator, Critic, Judge, Member, Proposer, Reviewer, Worker};
-    let roles = [Worker, Proposer, Critic, Creator, Reviewer, Member, Judge];
-    expect![[r#"["worker","proposer","critic","creator","reviewer","member","judge"]"#]]
+    let roles = [Worker, Proposer, Critic, Creator, Reviewer, Member, Judge, Role::Resolver];
+    expect![[r#"["worker","proposer","critic","creator","reviewer","member","judge","resolver"]"#]]
         .assert_eq(&words(&roles));
     use Pattern::{Dag, Debate, Direct, Ensemble, Parallel, ParallelStreaming, Review, Sequential};
     let patterns = [Parallel, ParallelStreaming, Sequential, Dag, Debate, Review, Ensemble, Direct];
@@ -131,4 +134,23 @@ fn the_words_inside_the_forms_do_not_change() {
         [Caller::Root { name: "user".into(), depth: 0 }, Caller::Attempt("exec-a-1".into())];
     expect![[r#"[{"root":{"name":"user","depth":0}},{"attempt":"exec-a-1"}]"#]]
         .assert_eq(&words(&callers));
+}
+
+#[test]
+fn what_resolves_a_conflict_says_whose_it_is() {
+    let added = serde_json::to_value(resolver()).unwrap();
+    assert_eq!((&added["role"], &added["resolves"]), (&"resolver".into(), &0.into()));
+    assert_eq!(serde_json::from_value::<NewSubtask>(added).unwrap(), resolver());
+    let (agent, why) = (AgentId::from("mender"), "Not this one.".to_owned());
+    let cast = Cast {
+        agent: agent.clone(),
+        habits: Default::default(),
+        timeout_ms: None,
+        tokens: None,
+        needs_approval: true,
+    };
+    let named = vec![Resolver::Cast(cast), Resolver::Refused { agent, why }];
+    let text = words(&named);
+    expect![[r#"[{"cast":{"agent":"mender","habits":{"recursive":false,"unmetered":false,"operation":null,"timeoutMs":null,"maxRetries":null,"backoffMs":null,"maxConcurrent":null,"context":"task_only"},"timeout_ms":null,"tokens":null,"needs_approval":true}},{"refused":{"agent":"mender","why":"Not this one."}}]"#]].assert_eq(&text);
+    assert_eq!(serde_json::from_str::<Vec<Resolver>>(&text).unwrap(), named);
 }

@@ -23,6 +23,7 @@ mod merge;
 mod pause;
 mod plain;
 mod reports;
+mod resolve;
 mod retry;
 mod returned;
 mod review;

@@ -7,7 +7,7 @@ use legation_core::returns::ReturnStatus;
 use legation_core::time::Now;
 use legation_core::tree::brief::{Manner, brief};
 use legation_core::tree::event::MergeOutcome;
-use legation_core::tree::state::Step;
+use legation_core::tree::state::{Step, Subtask};
 use legation_core::tree::{AttemptNo, DelegationNo, Effect, SubtaskNo, owed_apart};
 
 use super::Desk;
@@ -96,6 +96,7 @@ impl<W: World> Desk<W> {
                 Act::Answer { attempt: self.id(no), approved }
             }
             Effect::Merge(no) => Act::Merge(self.work(no)),
+            Effect::StopMerge(no) => Act::StopMerge { attempt: self.id(no) },
             Effect::RollBack(no) => Act::RollBack {
                 tree: self.tree.clone(),
                 delegation: self.state.delegations[no].id.clone(),
@@ -157,6 +158,7 @@ impl<W: World> Desk<W> {
             base: Base {
                 parent: place,
                 with: self.builds_on(no),
+                resolves: self.conflicting(no),
                 include_dirty: delegation.include_dirty,
             },
             deadline: attempt.clock_stopped.is_none().then_some(attempt.deadline),
@@ -182,7 +184,7 @@ impl<W: World> Desk<W> {
                 let subtask = &self.state.subtasks[need];
                 match &subtask.merge {
                     Some(MergeOutcome::Clean { commit: Some(_) }) => {
-                        found.extend(subtask.attempts.last().copied());
+                        found.extend(self.merged_work(subtask));
                     }
                     Some(
                         MergeOutcome::Clean { commit: None }
@@ -213,7 +215,21 @@ impl<W: World> Desk<W> {
         let merged = siblings.map(|no| &self.state.subtasks[*no]).filter(|sibling| {
             matches!(sibling.merge, Some(MergeOutcome::Clean { commit: Some(_) }))
         });
-        merged.filter_map(|sibling| sibling.attempts.last().copied()).collect()
+        merged.filter_map(|sibling| self.merged_work(sibling)).collect()
+    }
+
+    /// The attempt whose work was merged for a subtask: its own last one, or that of whoever
+    /// resolved its conflict.
+    fn merged_work(&self, subtask: &Subtask) -> Option<AttemptNo> {
+        let resolver = subtask.resolver.map(|no| &self.state.subtasks[no]);
+        resolver.unwrap_or(subtask).attempts.last().copied()
+    }
+
+    /// The attempt whose conflict this one resolves.
+    fn conflicting(&self, attempt: AttemptNo) -> Option<AttemptId> {
+        let subtask = &self.state.subtasks[self.state.attempts[attempt].subtask];
+        let last = *self.state.subtasks[subtask.resolves?].attempts.last()?;
+        Some(self.id(last))
     }
 
     fn work(&self, no: AttemptNo) -> Work {
@@ -231,6 +247,8 @@ impl<W: World> Desk<W> {
             parent: delegation.parent.map(|no| self.state.attempts[no].agent.clone()),
             workspace: attempt.workspace.clone(),
             base: attempt.base.clone(),
+            resolves: subtask.resolves.map(|no| self.state.subtasks[no].agent.clone()),
+            cost: attempt.cost,
         }
     }
 }

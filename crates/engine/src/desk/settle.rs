@@ -72,6 +72,7 @@ impl<W: World> Desk<W> {
                 | Effect::Freeze(_)
                 | Effect::Thaw(_)
                 | Effect::Merge(_)
+                | Effect::StopMerge(_)
                 | Effect::RollBack(_)
                 | Effect::RemoveWorkspace(_)
                 | Effect::Wake(_) => true,
@@ -89,6 +90,7 @@ impl<W: World> Desk<W> {
             | Effect::Freeze(_)
             | Effect::Thaw(_)
             | Effect::Merge(_)
+            | Effect::StopMerge(_)
             | Effect::RollBack(_)
             | Effect::RemoveWorkspace(_)
             | Effect::Wake(_) => false,

@@ -184,8 +184,12 @@ impl Inner {
             with: Vec::new(),
         };
         let builds_on = job.base.with.clone();
+        let resolves = job.base.resolves.clone();
         let made = self.on_spaces(move |spaces| {
             spaces.begin(&start)?;
+            if let Some(conflicting) = resolves {
+                return spaces.confront(&new, conflicting.as_str());
+            }
             for attempt in &builds_on {
                 new.with.extend(spaces.kept_commit(&new.tree, attempt.as_str())?);
             }

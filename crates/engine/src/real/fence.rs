@@ -12,12 +12,12 @@ use legation_core::ids::AgentId;
 use legation_core::returns::Receipt;
 use legation_runners::command::HAND_IN;
 use legation_runners::fence::{Fence, Kernel, Standing};
-use legation_runners::keep::Order;
+use legation_runners::keep::{Ceilings, Order};
 use legation_runners::supervise::Exit;
 use legation_runners::workspace::Place;
 
-use super::Inner;
 use super::attempt::Obstacle;
+use super::{Inner, named};
 
 /// The folder in the user's state folder that all projects share.
 const SHARED_STATE: &str = "legation";
@@ -63,6 +63,7 @@ impl Inner {
     ) -> Result<Order, Obstacle> {
         let home = self.home();
         let sandbox = &home.config.sandbox;
+        let order = self.limited(order, sandbox);
         let required = match sandbox.fence {
             config::Fence::Off => return Ok(order),
             config::Fence::Auto => false,
@@ -87,11 +88,23 @@ impl Inner {
         Ok(Order { fence: Some(fence.real()), ..order })
     }
 
+    /// The same order, with what the configuration lets an attempt take.
+    fn limited(&self, order: Order, sandbox: &Sandbox) -> Order {
+        let ceilings = ceilings(sandbox);
+        // Some limits are those of the attempt's own group, which then has to be there.
+        let group = ceilings.group(order.attempt.as_str());
+        Order { ceilings, cgroup: group.or(order.cgroup), ..order }
+    }
+
     /// Why nothing may be run here: a fence is required, and there can be none.
     pub(crate) fn no_fence(&self) -> Option<String> {
         let home = self.home();
-        let Sandbox { fence, network, .. } = &home.config.sandbox;
-        let why = Kernel::current().unfit(*network).filter(|_| *fence == config::Fence::Require)?;
+        let sandbox = &home.config.sandbox;
+        if sandbox.fence != config::Fence::Require {
+            return None;
+        }
+        let unlimited = || ceilings(sandbox).gaps().into_iter().next();
+        let why = Kernel::current().unfit(sandbox.network).or_else(unlimited)?;
         Some(format!("`sandbox.fence` requires a fence, and there can be none here: {why}"))
     }
 
@@ -101,6 +114,12 @@ impl Inner {
         let state = &self.options.state;
         let shared = state.parent().filter(|folder| folder.ends_with(SHARED_STATE));
         let mut hidden = vec![shared.unwrap_or(state).to_owned()];
+        // Those that the user has put elsewhere, other projects' among them.
+        let elsewhere = self.spaces.homes().into_iter().filter_map(|home| {
+            let ours = home.parent()?.parent()?;
+            Some(if ours.ends_with(SHARED_STATE) { ours.to_owned() } else { home })
+        });
+        hidden.extend(elsewhere);
         hidden.extend(place.root.parent().map(Path::to_owned));
         let top = self.spaces.origin().top;
         hidden.extend([self.options.project.join(".legation"), top.join(".git")]);
@@ -126,11 +145,7 @@ impl Inner {
 
     /// Paths that the configuration names: from the project's folder, or from home.
     fn named(&self, paths: &[String]) -> Vec<PathBuf> {
-        let whole = |path: &String| match (path.strip_prefix("~/"), home_folder()) {
-            (Some(rest), Some(home)) => home.join(rest),
-            (Some(_) | None, _) => self.options.project.join(path),
-        };
-        paths.iter().map(whole).collect()
+        paths.iter().map(|path| named(&self.options.project, path)).collect()
     }
 
     /// Whether an attempt may change its workspace. A command cannot ask anybody, so
@@ -142,8 +157,17 @@ impl Inner {
     }
 }
 
+/// What the configuration lets an attempt take.
+fn ceilings(sandbox: &Sandbox) -> Ceilings {
+    Ceilings {
+        memory_mb: sandbox.memory_mb,
+        pids: sandbox.pids,
+        required: sandbox.fence == config::Fence::Require,
+    }
+}
+
 /// The user's home.
-fn home_folder() -> Option<PathBuf> {
+pub(super) fn home_folder() -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
     std::fs::canonicalize(home).ok()
 }
@@ -161,4 +185,7 @@ pub(super) fn record(exit: &Exit, receipt: &mut Receipt) {
     };
     receipt.fenced = fenced;
     receipt.fence_gaps = gaps;
+    if let Exit::Ended(ended) = exit {
+        receipt.fence_gaps.extend(ended.ceiling_gaps.iter().cloned());
+    }
 }

@@ -7,15 +7,22 @@ use legation_core::Code;
 use legation_core::ids::DelegationId;
 use legation_core::tree::Command;
 use legation_core::tree::event::MergeOutcome;
+use legation_runners::supervise::{Traces, reap};
 use legation_runners::workspace::{Error, Kept, Merge, Note, Spaces};
 
 use super::Inner;
+use super::live::Live;
 use crate::mail::Mailbox;
 use crate::world::Work;
 
 /// What is written beside kept work.
 fn note(work: &Work) -> Note {
-    Note { agent: work.agent.to_string(), session: work.session.to_string(), title: String::new() }
+    Note {
+        agent: work.agent.to_string(),
+        session: work.session.to_string(),
+        cost: work.cost,
+        title: String::new(),
+    }
 }
 
 /// Keeps the work of an attempt that has ended; none if there is nothing to keep.
@@ -41,9 +48,10 @@ impl Inner {
     }
 
     /// Merges the work of an attempt into its delegation's result.
-    pub(super) async fn merge(self: Arc<Self>, work: Work, mail: Mailbox) {
+    pub(super) async fn merge(self: Arc<Self>, work: Work, live: Arc<Live>, mail: Mailbox) {
         let attempt = work.attempt.clone();
-        let outcome = self.enqueued(&work).await;
+        let outcome = self.enqueued(&work, &live).await;
+        self.end(&attempt);
         let outcome = outcome.unwrap_or_else(|message| MergeOutcome::Failed {
             code: Code::GitCommitFailed,
             message,
@@ -55,6 +63,7 @@ impl Inner {
     /// is not removed.
     pub(super) async fn remove(self: Arc<Self>, work: Work, mail: Mailbox) {
         let (attempt, at) = (work.attempt.clone(), work.workspace.clone());
+        self.end_rehearsals(&work).await;
         let kept = self.on_spaces(move |spaces| {
             let _turn = spaces.turn_of(work.attempt.as_str());
             let kept = keep_in_turn(spaces, &work)?;
@@ -72,6 +81,22 @@ impl Inner {
             }
         };
         mail.tell(told).await;
+    }
+
+    /// Throws away what a crash left of merges that were tried out, and ends what runs there.
+    async fn end_rehearsals(&self, work: &Work) {
+        let (id, session) = (work.attempt.clone(), work.session.clone());
+        let dir = self.folder(&work.attempt);
+        let ended = self.on_spaces(move |spaces| {
+            for place in spaces.rehearsals(id.as_str())? {
+                let workspace = Some(place.root.as_path());
+                reap(Traces { session: &session, dir: &dir, keeper: None, workspace });
+                spaces.end_rehearsal(&place)?;
+            }
+            Ok(())
+        });
+        // What stays is thrown away by the next start.
+        drop(ended.await);
     }
 
     /// Takes back what a delegation merged.

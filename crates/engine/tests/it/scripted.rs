@@ -187,7 +187,7 @@ impl World for Scripted {
                 }
             }
             Act::Freeze { attempt, frozen } => send(mail, Command::Froze { attempt, frozen }),
-            Act::SetDeadline { .. } | Act::Keep(_) => {}
+            Act::SetDeadline { .. } | Act::Keep(_) | Act::StopMerge { .. } => {}
             Act::Answer { attempt, .. } => send(mail, Command::Answered { attempt }),
             Act::Merge(work) => {
                 let outcome = MergeOutcome::Clean { commit: None };

@@ -76,7 +76,7 @@ pub(crate) fn is_of(group: &Path, attempt: &str) -> bool {
     is_group && group.file_name().is_some_and(|own| *own == *name(attempt))
 }
 
-fn name(attempt: &str) -> String {
+pub(crate) fn name(attempt: &str) -> String {
     format!("legation-{attempt}")
 }
 

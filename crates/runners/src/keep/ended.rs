@@ -47,6 +47,9 @@ pub struct Ended {
     /// What came of the fence that was ordered.
     #[serde(default)]
     pub fence: Option<Standing>,
+    /// Limits that were ordered and do not hold, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ceiling_gaps: Vec<String>,
 }
 
 /// What holds the descendants of a program together.

@@ -85,6 +85,7 @@ async fn keep(
     let (stderr, _) = stderr.await?;
     let group = watch.tree.group.take();
     group.as_deref().inspect(|group| cgroup::remove(group));
+    program.held.remove();
     let ended = Ended {
         code: watch.program.and_then(WaitStatus::exit_status),
         signal: watch.program.and_then(WaitStatus::terminating_signal),
@@ -98,6 +99,7 @@ async fn keep(
         survivors: watch.survivors,
         cpu_ms: cpu_ms(),
         supervised_by: group.map_or(Supervision::Subreaper, |_| Supervision::Cgroup),
+        ceiling_gaps: program.held.gaps,
         fence: program.fence,
         ..Ended::default()
     };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use legation_core::ids::{AttemptId, SessionId};
 use serde::{Deserialize, Serialize};
 
+use super::ceilings::Ceilings;
 use crate::fence::Fence;
 
 /// One program to start and to keep.
@@ -36,6 +37,9 @@ pub struct Order {
     /// machine, so it is worth it for programs that run for longer than that.
     #[serde(default)]
     pub cgroup: Option<PathBuf>,
+    /// What its processes may take together.
+    #[serde(default)]
+    pub ceilings: Ceilings,
     /// What is around it.
     #[serde(default)]
     pub fence: Option<Fence>,

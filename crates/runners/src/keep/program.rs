@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
+use super::ceilings::Held;
 use super::cgroup;
 use super::order::Order;
 use crate::fence::{self, Standing};
@@ -25,6 +26,8 @@ pub(super) struct Program {
     pub(super) group: Option<PathBuf>,
     /// What came of the fence that was ordered.
     pub(super) fence: Option<Standing>,
+    /// What limits it.
+    pub(super) held: Held,
 }
 
 /// A process just born, and what came of its fence.
@@ -33,12 +36,9 @@ type Born = (Child, Option<Standing>);
 impl Program {
     /// Starts it, or says in words why that is not possible.
     pub(super) fn start(order: &Order) -> Result<Self, String> {
-        let (child, group) = match &order.cgroup {
-            Some(group) => start_in(group.clone(), order),
-            None => (spawn(order), None),
-        };
+        let (child, group, held) = start_in(order);
         let (mut child, fence) = child.map_err(|error| match error {
-            fence::Error::NoFence(_) => error.to_string(),
+            fence::Error::NoFence(_) | fence::Error::NoCeiling(_) => error.to_string(),
             fence::Error::Start(error) => explain(order, &error),
         })?;
         let pid = procfs::pid(child.id());
@@ -47,24 +47,39 @@ impl Program {
             return Err("the program has no standard input or output".to_owned());
         };
         let (stdin, stdout, stderr) = (stdin.into(), stdout.into(), stderr.into());
-        Ok(Self { pid, stdin, stdout, stderr, group, fence })
+        Ok(Self { pid, stdin, stdout, stderr, group, fence, held })
     }
 }
 
-/// Starts it from within a group and leaves the group again, so that the group can be
-/// ended without the keeper. Where that is not possible, it is started without.
-fn start_in(group: PathBuf, order: &Order) -> (Result<Born, fence::Error>, Option<PathBuf>) {
-    let Some(home) = cgroup::own() else { return (spawn(order), None) };
-    if cgroup::enter(&group).is_err() {
-        cgroup::remove(&group);
-        return (spawn(order), None);
-    }
-    let child = spawn(order);
-    let has_left = cgroup::join(&home).is_ok();
+/// Starts it from within its groups and leaves them again, so that they can be ended
+/// without the keeper. Where there is no group of its own, it is started without.
+fn start_in(order: &Order) -> (Result<Born, fence::Error>, Option<PathBuf>, Held) {
+    let entered = order.cgroup.as_ref().and_then(|group| {
+        let home = cgroup::own()?;
+        if cgroup::enter(group).is_err() {
+            cgroup::remove(group);
+            return None;
+        }
+        Some((group.clone(), home))
+    });
+    let own = entered.as_ref().map(|(group, _)| group.as_path());
+    let held = order.ceilings.take(order.attempt.as_str(), own);
+    let child = match held.gaps.is_empty() || !order.ceilings.required {
+        true => spawn(order),
+        false => Err(fence::Error::NoCeiling(held.gaps.join("; "))),
+    };
+    held.leave();
+    let group = entered.and_then(|(group, home)| {
+        let has_left = cgroup::join(&home).is_ok();
+        if child.is_err() {
+            cgroup::remove(&group);
+        }
+        has_left.then_some(group)
+    });
     if child.is_err() {
-        cgroup::remove(&group);
+        held.remove();
     }
-    (child, has_left.then_some(group))
+    (child, group, held)
 }
 
 fn spawn(order: &Order) -> Result<Born, fence::Error> {

@@ -11,6 +11,7 @@ use legation_core::tree::event::Process;
 use rustix::process::{Signal, WaitOptions, child_subreaper, getpid, set_child_subreaper, waitpid};
 
 use super::spawn::KEEPER_VARIABLE;
+use crate::keep::ceilings;
 use crate::keep::{Claim, cgroup, mark};
 use crate::procfs::{self, Stat};
 
@@ -151,6 +152,7 @@ impl Search {
             members.iter().for_each(bury);
         }
         group.inspect(|group| cgroup::remove(group));
+        ceilings::clear(&self.dir.file_name().unwrap_or_default().to_string_lossy());
         u32::try_from(killed.len()).unwrap_or(u32::MAX)
     }
 

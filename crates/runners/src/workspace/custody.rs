@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use legation_core::money::Usd;
 use serde::{Deserialize, Serialize};
 
 use super::folders::{Laid, gone};
@@ -32,6 +33,9 @@ pub struct Provenance {
     pub agent: String,
     /// Its session.
     pub session: String,
+    /// What it cost; absent where unknown.
+    #[serde(default)]
+    pub cost: Option<Usd>,
     /// What it was built on.
     pub base: String,
     /// When it was kept.
@@ -91,6 +95,21 @@ pub struct Spare {
     pub since: SystemTime,
 }
 
+/// The names that hold what a delegation started from and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The tree that it belongs to.
+    pub tree: String,
+    /// The delegation.
+    pub delegation: String,
+    /// Each name, and what it points to.
+    pub names: Vec<(String, String)>,
+    /// When the delegation began.
+    pub since: SystemTime,
+    /// Whether the history of the user's branch has all of it.
+    pub in_branch: bool,
+}
+
 /// How much may stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -111,6 +130,8 @@ pub enum Surplus {
     Kept(Box<KeptWork>),
     /// A spare checkout.
     Spare(Spare),
+    /// The result of a delegation and what it started from.
+    Names(Box<Names>),
 }
 
 impl Surplus {
@@ -121,6 +142,7 @@ impl Surplus {
             Self::Workspace(standing) => Some(&standing.place.tree),
             Self::Kept(work) => Some(&work.tree),
             Self::Spare(_) => None,
+            Self::Names(names) => Some(&names.tree),
         }
     }
 }
@@ -248,6 +270,11 @@ impl Spaces {
             old(work.since) && may_go && !work.exempt && !in_use(&work.tree)
         });
         surplus.extend(works.map(|work| (Surplus::Kept(Box::new(work)), Because::Age)));
+        let names = self.mechanism.names()?.into_iter().filter(|names| {
+            let may_go = names.in_branch || limits.unapplied;
+            old(names.since) && may_go && !in_use(&names.tree)
+        });
+        surplus.extend(names.map(|names| (Surplus::Names(Box::new(names)), Because::Age)));
         Ok(surplus)
     }
 
@@ -259,6 +286,7 @@ impl Spaces {
                 let note = known.map(|known| Note {
                     agent: known.agent.clone(),
                     session: known.session.clone(),
+                    cost: known.cost,
                     title: String::new(),
                 });
                 self.keep_once(&standing.place, &note.unwrap_or_default())?;
@@ -270,6 +298,7 @@ impl Spaces {
                 self.forget_provenance(&work.attempt)
             }
             Surplus::Spare(spare) => self.mechanism.drop_spare(spare),
+            Surplus::Names(names) => self.mechanism.drop_names(names),
         }
     }
 
@@ -282,6 +311,7 @@ impl Spaces {
             subtask: place.subtask.clone(),
             agent: note.agent.clone(),
             session: note.session.clone(),
+            cost: note.cost,
             base: place.base.clone(),
             at: SystemTime::now(),
         };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::home::Homes;
 use super::sweeper::Sweeper;
 use super::{Error, Kept, Place, names, overlay, ports, record};
 
@@ -23,6 +24,24 @@ pub(super) struct Made {
     /// Folders of the user that appear in it, relative to its top.
     #[serde(default)]
     pub(super) shared: Vec<String>,
+    /// The two sides that it starts from, where it is there to bring them together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sides: Option<Sides>,
+}
+
+/// Two sides that did not fit together when a workspace was made of both.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Sides {
+    /// The result, as it stood then.
+    pub(super) ours: String,
+    /// The work that met it.
+    pub(super) theirs: String,
+    /// The files in conflict, relative to the top.
+    pub(super) files: Vec<String>,
+    /// Files that are as neither the result nor an attempt has left them, where no commit
+    /// tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joined: Vec<Vec<u8>>,
 }
 
 /// How the files of a workspace got there.
@@ -83,24 +102,44 @@ pub(super) type Moment = (i64, i64);
 #[derive(Clone, Debug)]
 pub(super) struct Folders {
     pub(super) state: PathBuf,
+    /// Where working copies lie, and what attempts write.
+    pub(super) homes: Homes,
     sweeper: Arc<Sweeper>,
 }
 
 impl Folders {
-    pub(super) fn open(state: &Path) -> Result<Self, Error> {
+    pub(super) fn open(state: &Path, dir: Option<&Path>) -> Result<Self, Error> {
         fs::create_dir_all(state).map_err(Error::files("making", state))?;
         let state = fs::canonicalize(state).map_err(Error::files("opening", state))?;
-        Ok(Self { state, sweeper: Arc::default() })
+        let homes = Homes::open(&state, dir)?;
+        Ok(Self { state, homes, sweeper: Arc::default() })
+    }
+
+    /// Where the working copy of an attempt lies, or would be made.
+    fn home(&self, attempt: &str) -> PathBuf {
+        if self.homes.is_single() {
+            return self.state.clone();
+        }
+        if let Ok(Some(made)) = self.made(attempt)
+            && let Some(home) = self.homes.around(&made.place.root)
+        {
+            return home.to_owned();
+        }
+        // One that was never handed out has left its traces somewhere, or none.
+        let has = |home: &&PathBuf| {
+            ["workspaces", "layers"].iter().any(|kind| home.join(kind).join(attempt).exists())
+        };
+        self.homes.all.iter().find(has).unwrap_or(&self.homes.current).clone()
     }
 
     /// The working copy of an attempt: the child's.
     pub(super) fn workspace(&self, attempt: &str) -> PathBuf {
-        self.state.join("workspaces").join(attempt)
+        self.home(attempt).join("workspaces").join(attempt)
     }
 
     /// What an attempt has written, where its workspace is an overlay.
     pub(super) fn layer(&self, attempt: &str) -> PathBuf {
-        self.state.join("layers").join(attempt)
+        self.home(attempt).join("layers").join(attempt)
     }
 
     /// What we ourselves know of an attempt's workspace: never the child's.
@@ -160,8 +199,10 @@ impl Folders {
     /// Attempts that have a folder of any kind.
     pub(super) fn list(&self) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
-        for (folder, ending) in [("workspaces", ""), ("layers", ""), ("repos", ".git")] {
-            let folder = self.state.join(folder);
+        let homes = self.homes.all.iter();
+        let folders = homes.flat_map(|home| ["workspaces", "layers"].map(|kind| home.join(kind)));
+        let folders = folders.map(|folder| (folder, ""));
+        for (folder, ending) in folders.chain([(self.state.join("repos"), ".git")]) {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -214,7 +255,8 @@ impl Folders {
 
     /// Moves a folder out of the way, so that it is gone at once, and has it deleted there.
     pub(super) fn discard(&self, folder: &Path) -> Result<(), Error> {
-        let trash = self.trash();
+        // On the file system where it lies, since it is only given another name.
+        let trash = self.homes.around(folder).unwrap_or(&self.state).join("trash");
         fs::create_dir_all(&trash).map_err(Error::files("making", &trash))?;
         let target = trash.join(record::fresh());
         match fs::rename(folder, &target) {
@@ -228,13 +270,10 @@ impl Folders {
         }
     }
 
-    fn trash(&self) -> PathBuf {
-        self.state.join("trash")
-    }
-
     /// Deletes what earlier processes moved out of the way and did not get to delete.
     pub(super) fn sweep(&self) {
-        for entry in fs::read_dir(self.trash()).into_iter().flatten().flatten() {
+        let trashes = self.homes.all.iter().map(|home| fs::read_dir(home.join("trash")));
+        for entry in trashes.flat_map(|entries| entries.into_iter().flatten().flatten()) {
             self.sweeper.take(move || drop(gone(&entry.path())));
         }
     }

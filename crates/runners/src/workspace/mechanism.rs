@@ -10,8 +10,8 @@ use std::path::Path;
 use super::choice::Choice;
 use super::folders::{Custody, Folders};
 use super::{
-    Applied, Candidate, Error, How, Kept, KeptWork, Merge, New, Note, Origin, Outlook, Place, Seen,
-    Spare, Start,
+    Applied, Candidate, Error, How, Kept, KeptWork, Merge, Names, New, Note, Origin, Outlook,
+    Place, Seen, Spare, Start,
 };
 
 pub(super) trait Mechanism: Debug + Send + Sync {
@@ -22,6 +22,8 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn git_processes(&self) -> u64;
     fn begin(&self, start: &Start) -> Result<String, Error>;
     fn create(&self, new: &New) -> Result<Place, Error>;
+    fn confront(&self, new: &New, work: &str) -> Result<Place, Error>;
+    fn unresolved(&self, place: &Place, kept: &Kept) -> Result<Vec<String>, Error>;
     fn look(&self, place: &Place) -> Result<Seen, Error>;
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error>;
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error>;
@@ -44,6 +46,8 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn forget_work(&self, work: &KeptWork) -> Result<(), Error>;
     fn spares(&self) -> Result<Vec<Spare>, Error>;
     fn drop_spare(&self, spare: &Spare) -> Result<(), Error>;
+    fn names(&self) -> Result<Vec<Names>, Error>;
+    fn drop_names(&self, names: &Names) -> Result<(), Error>;
     fn revert(&self, delegation: &str) -> Result<Applied, Error>;
 
     // However the files got there, what is on record about them is the same.

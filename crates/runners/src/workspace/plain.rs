@@ -6,6 +6,7 @@
 //! always be read from the layers below. Only `apply` writes in the user's folder.
 
 mod apply;
+mod confront;
 mod copy;
 mod hunks;
 mod keep;
@@ -22,7 +23,7 @@ use super::folders::{Begun, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::mechanism::Mechanism;
 use super::{
-    Applied, Candidate, Error, From, How, Kept, KeptWork, Merge, New, Note, Options, Origin,
+    Applied, Candidate, Error, From, How, Kept, KeptWork, Merge, Names, New, Note, Options, Origin,
     Outlook, Place, Seen, Spare, Start, names, ports, record,
 };
 pub(super) use copy::put;
@@ -48,7 +49,7 @@ impl Plain {
     ) -> Result<Self, Error> {
         let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
         let copy_limit_bytes = options.copy_limit_bytes;
-        let folders = Folders::open(state)?;
+        let folders = Folders::open(state, options.dir.as_deref())?;
         let results = Mutex::default();
         folders.sweep();
         Ok(Self { git: Git::default(), project, folders, copy_limit_bytes, choice, results })
@@ -76,12 +77,13 @@ impl Plain {
         let base = format!("base:{delegation}");
         let folder = layer_folder(&self.folders.state, &base)?;
         gone(&folder).map_err(Error::files("removing", &folder))?;
-        let skip = [from.join(".legation"), self.folders.state.clone()];
+        let mut skip = self.folders.homes.hidden();
+        skip.push(from.join(".legation"));
         self.copy(&from, &folder.join("files"), &skip, theirs)?;
         Ok(base)
     }
 
-    fn make(&self, new: &New) -> Result<Place, Error> {
+    fn make(&self, new: &New, against: Option<&str>) -> Result<Place, Error> {
         let attempt = names::checked("attempt", &new.attempt)?;
         names::checked("tree", &new.tree)?;
         let begun = self.folders.begun(&new.delegation)?;
@@ -89,11 +91,15 @@ impl Plain {
             return Ok(made.place);
         }
         self.folders.remove(attempt)?;
-        let base = self.joined(&begun.base, &new.with)?;
-        let root = self.folders.workspace(attempt);
-        self.stack(&base)?.pour(&root)?;
         let own = self.folders.own(attempt);
         fs::create_dir_all(&own).map_err(Error::files("making", &own))?;
+        let base = match against {
+            Some(_) => self.result_of(&begun)?,
+            None => self.joined(&begun.base, &new.with)?,
+        };
+        let root = self.folders.workspace(attempt);
+        self.stack(&base)?.pour(&root)?;
+        let sides = against.map(|work| self.confronted(&root, &base, work)).transpose()?;
         let settled = keep::remember(&root, &own)?;
         let place = Place {
             tree: new.tree.clone(),
@@ -105,7 +111,7 @@ impl Plain {
             root,
             base,
         };
-        let made = Made { place, settled, laid: Laid::default(), shared: Vec::new() };
+        let made = Made { place, settled, laid: Laid::default(), shared: Vec::new(), sides };
         record::write(&own.join("place.json"), &made)?;
         Ok(made.place)
     }
@@ -145,7 +151,15 @@ impl Mechanism for Plain {
     }
 
     fn create(&self, new: &New) -> Result<Place, Error> {
-        self.make(new)
+        self.make(new, None)
+    }
+
+    fn confront(&self, new: &New, work: &str) -> Result<Place, Error> {
+        self.make(new, Some(work))
+    }
+
+    fn unresolved(&self, place: &Place, kept: &Kept) -> Result<Vec<String>, Error> {
+        self.still_marked(place, kept)
     }
 
     fn look(&self, place: &Place) -> Result<Seen, Error> {
@@ -239,6 +253,14 @@ impl Mechanism for Plain {
     }
 
     fn drop_spare(&self, _spare: &Spare) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn names(&self) -> Result<Vec<Names>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn drop_names(&self, _names: &Names) -> Result<(), Error> {
         Ok(())
     }
 

@@ -1,18 +1,21 @@
 //! Ports and names that belong to one workspace as long as it is there.
 //!
-//! A lease is a file named after the port. Only one can make it, and it goes with
-//! the workspace; one whose workspace is gone is taken over. Nobody is kept from
-//! using a port: leases only keep ours from choosing the same.
+//! A lease is a file named after the port, in a folder that all projects of a user share.
+//! It goes with the workspace; one whose workspace is gone is taken over. Nobody is kept
+//! from using a port: leases only keep ours from choosing the same.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use legation_core::digest;
 
 use super::Error;
 
+/// The folder in the user's state folder that all projects share.
+const SHARED_STATE: &str = "legation";
 /// Ports that belong together.
 const BLOCK: u16 = 10;
 /// The first port of all, below those that the system gives away by itself.
@@ -37,52 +40,49 @@ fn name(attempt: &str) -> String {
     format!("legation-{}", attempt.to_ascii_lowercase().chars().map(soft).collect::<String>())
 }
 
+/// The leases of all projects of a user, where their state folders lie side by side.
 fn folder(state: &Path) -> PathBuf {
-    state.join("leases")
+    let shared = state.parent().filter(|folder| folder.ends_with(SHARED_STATE));
+    shared.unwrap_or(state).join("leases")
+}
+
+/// Who holds a lease: an attempt, and the state folder that knows of it.
+fn holder(state: &Path, attempt: &str) -> Vec<u8> {
+    [state.as_os_str().as_bytes(), b"\n", attempt.as_bytes()].concat()
 }
 
 /// Leases the first block of ports that nobody listens on.
 fn lease(state: &Path, attempt: &str) -> Result<Option<u16>, Error> {
     let folder = folder(state);
     fs::create_dir_all(&folder).map_err(Error::files("making", &folder))?;
-    // Projects begin at different places, so that they seldom want the same.
+    // Held until one is found, so that nobody takes over what was just taken over.
+    let lock = folder.with_extension("lock");
+    let turn = File::create(&lock).and_then(|file| file.lock().map(|()| file));
+    let _turn = turn.map_err(Error::files("locking", &lock))?;
+    // Projects begin at different places, so that they seldom ask for the same.
     let start = digest::hex(&[&state.to_string_lossy()], 4);
     let start = u16::from_str_radix(&start, 16).unwrap_or_default() % BLOCKS;
     for step in 0..BLOCKS {
         let block = start.wrapping_add(step) % BLOCKS;
         let port = FIRST.saturating_add(block.saturating_mul(BLOCK));
-        if claim(&folder.join(port.to_string()), state, attempt)? {
-            if is_free(port) {
-                return Ok(Some(port));
-            }
-            drop(fs::remove_file(folder.join(port.to_string())));
+        let path = folder.join(port.to_string());
+        let known = fs::read(&path).unwrap_or_default();
+        let is_own = known == holder(state, attempt);
+        if is_own || (is_gone(&known) && is_free(port)) {
+            fs::write(&path, holder(state, attempt)).map_err(Error::files("writing", &path))?;
+            return Ok(Some(port));
         }
     }
     Ok(None)
 }
 
-/// Makes a lease, if nobody has it or only somebody who is gone.
-fn claim(path: &Path, state: &Path, attempt: &str) -> Result<bool, Error> {
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => {
-            file.write_all(attempt.as_bytes()).map_err(Error::files("writing", path))?;
-            Ok(true)
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let holder = fs::read_to_string(path).unwrap_or_default();
-            let gone = !holder.is_empty()
-                && holder != attempt
-                && !state.join("repos").join(format!("{holder}.git")).exists()
-                && !state.join("workspaces").join(&holder).exists();
-            if !gone {
-                return Ok(holder == attempt);
-            }
-            // The next attempt to make it tells who was faster.
-            drop(fs::remove_file(path));
-            Ok(false)
-        }
-        Err(error) => Err(Error::files("writing", path)(error)),
-    }
+/// Whether nobody holds a lease, or only somebody who is gone.
+fn is_gone(known: &[u8]) -> bool {
+    let mut parts = known.splitn(2, |byte| *byte == b'\n');
+    let (Some(state), Some(attempt)) = (parts.next(), parts.next()) else { return true };
+    let attempt = String::from_utf8_lossy(attempt);
+    // Its own folder is made before its lease, and goes last.
+    !Path::new(OsStr::from_bytes(state)).join("repos").join(format!("{attempt}.git")).exists()
 }
 
 /// Whether nobody listens on any port of a block.
@@ -93,8 +93,9 @@ fn is_free(first: u16) -> bool {
 
 /// Gives back what an attempt has leased.
 pub(super) fn free(state: &Path, attempt: &str) {
+    let own = holder(state, attempt);
     for entry in fs::read_dir(folder(state)).into_iter().flatten().flatten() {
-        if fs::read_to_string(entry.path()).is_ok_and(|holder| holder == attempt) {
+        if fs::read(entry.path()).is_ok_and(|known| known == own) {
             // One that stays is taken over as soon as its workspace is gone.
             drop(fs::remove_file(entry.path()));
         }

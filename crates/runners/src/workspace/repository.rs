@@ -10,6 +10,7 @@ mod adopt;
 mod apply;
 mod begin;
 mod bring;
+mod confront;
 mod create;
 mod dirty;
 mod history;
@@ -80,7 +81,7 @@ impl Repository {
     ) -> Result<Option<Self>, Error> {
         let git = Git::default();
         let Some(user) = User::find(&git, project)? else { return Ok(None) };
-        let folders = Folders::open(state)?;
+        let folders = Folders::open(state, options.dir.as_deref())?;
         let hub = folders.state.join("hub.git");
         own::write(&hub, &user, None)?;
         let patience = options.patience;
@@ -119,7 +120,7 @@ impl Repository {
     /// How workspaces are made here.
     fn choice(&self) -> &Choice {
         let files = super::index::count(&self.user.git_dir.join("index"));
-        self.chooser.choice(self.wanted, &self.folders.state, files)
+        self.chooser.choice(self.wanted, &self.folders.homes.current, files)
     }
 
     /// A command on objects alone: no index, no files, no names.
@@ -234,7 +235,15 @@ impl Mechanism for Repository {
     }
 
     fn create(&self, new: &New) -> Result<Place, Error> {
-        self.make(new)
+        self.make(new, None)
+    }
+
+    fn confront(&self, new: &New, work: &str) -> Result<Place, Error> {
+        self.make(new, Some(work))
+    }
+
+    fn unresolved(&self, place: &Place, kept: &Kept) -> Result<Vec<String>, Error> {
+        self.still_marked(place, kept)
     }
 
     fn look(&self, place: &Place) -> Result<Seen, Error> {
@@ -329,6 +338,14 @@ impl Mechanism for Repository {
 
     fn drop_spare(&self, spare: &Spare) -> Result<(), Error> {
         self.drop_checkout(spare)
+    }
+
+    fn names(&self) -> Result<Vec<super::Names>, Error> {
+        self.held_names()
+    }
+
+    fn drop_names(&self, names: &super::Names) -> Result<(), Error> {
+        self.let_names_go(names)
     }
 
     fn revert(&self, delegation: &str) -> Result<Applied, Error> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use legation_core::money::Usd;
 use legation_core::tree::event::Hunk;
 use serde::{Deserialize, Serialize};
 
@@ -102,6 +103,8 @@ pub struct Note {
     pub agent: String,
     /// Its session.
     pub session: String,
+    /// What it cost; absent where unknown.
+    pub cost: Option<Usd>,
     /// The first line; if empty, one is made from the subtask.
     pub title: String,
 }

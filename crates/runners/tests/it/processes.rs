@@ -1,5 +1,6 @@
 //! Real programs under real keepers: what they do, and that nothing of them is left.
 
+mod ceilings;
 mod ends;
 mod found;
 mod freeze;

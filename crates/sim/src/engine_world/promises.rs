@@ -62,7 +62,10 @@ impl Inner {
             self.promises.endings.insert((id, outcome.as_str()));
         }
         if let Body::MergeEnded { subtask, outcome } = &event.body {
-            let last = state.subtasks[*subtask].attempts.last();
+            // Where a conflict was resolved, it is the resolver's work that was merged.
+            let subtask = &state.subtasks[*subtask];
+            let resolver = subtask.resolver.map(|no| &state.subtasks[no]);
+            let last = resolver.unwrap_or(subtask).attempts.last();
             let told = last.and_then(|no| self.promises.merges.get(&state.attempts[*no].id));
             if told != Some(outcome) {
                 let detail = format!("told {told:?}, recorded {outcome:?}");

@@ -99,6 +99,11 @@ impl Inner {
                 self.say(format!("merge {}", work.attempt));
                 self.merge(work, mail);
             }
+            // What is merged here is not verified first; the word may come when it is done.
+            Act::StopMerge { attempt } => {
+                self.say(format!("stop merging {attempt}"));
+                self.check_stop_merge(&attempt);
+            }
             Act::RollBack { delegation, .. } => {
                 self.say(format!("roll back {delegation}"));
                 let why = "no".to_owned();
@@ -146,6 +151,16 @@ impl Inner {
         }
     }
 
+    fn check_stop_merge(&mut self, id: &AttemptId) {
+        let told = self.attempt(id).is_some_and(|(state, no)| {
+            let subtask = &state.subtasks[state.attempts[no].subtask];
+            subtask.phase == Phase::Merging && state.is_cancelled(subtask.delegation)
+        });
+        if !told {
+            self.fail("only a merge that is cancelled is broken off", id.to_string());
+        }
+    }
+
     /// A merge that is done again goes as it went.
     fn merge(&mut self, work: Work, mail: &Mailbox) {
         let due = self.attempt(&work.attempt).is_some_and(|(state, no)| {
@@ -156,7 +171,9 @@ impl Inner {
             self.fail("only what waits for it is merged", work.attempt.to_string());
         }
         let fresh = match self.rng.u32(0..20) {
-            0 => MergeOutcome::Conflict { files: vec!["made.txt".to_owned()], hunks: Vec::new() },
+            0 | 9 => {
+                MergeOutcome::Conflict { files: vec!["made.txt".to_owned()], hunks: Vec::new() }
+            }
             8 => MergeOutcome::Unverified { verify: Vec::new() },
             1 => MergeOutcome::Failed { code: Code::GitCommitFailed, message: "no".to_owned() },
             2..8 => MergeOutcome::Clean { commit: None },

@@ -76,6 +76,8 @@ impl World {
                 self.inbox.push(Command::Merged { attempt, outcome });
                 Ok(())
             }
+            // What is merged here is not verified first.
+            Effect::StopMerge(_) => Ok(()),
             Effect::RollBack(no) => {
                 let delegation = self.state.delegations[no].id.clone();
                 let why = "no".to_owned();

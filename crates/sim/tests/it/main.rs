@@ -5,7 +5,7 @@
 mod engine;
 
 use legation_core::time::Now;
-use legation_core::tree::event::{Body, Event, Role};
+use legation_core::tree::event::{Body, Event, Outcome, Role};
 use legation_core::tree::ledger::{Amount, Ledger};
 use legation_core::tree::state::{Step, Subtask};
 use legation_core::tree::{AttemptNo, DelegationNo, State, replay};
@@ -79,6 +79,9 @@ fn worlds_are_deep_and_patterns_grow_in_them() {
     };
     world(|events| replay(events).unwrap().attempts.iter().any(|(_, a)| a.depth >= 4));
     world(|events| started(&replay(events).unwrap(), |subtask| subtask.role == Role::Judge));
+    world(|events| started(&replay(events).unwrap(), |subtask| subtask.role == Role::Resolver));
+    let resolved = |s: &Subtask| s.resolver.is_some() && s.outcome() == Some(Outcome::Completed);
+    world(|events| started(&replay(events).unwrap(), resolved));
     world(|events| started(&replay(events).unwrap(), |subtask| subtask.round >= 3));
     world(|events| replay(events).unwrap().attempts.len() >= 40);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use legation_runners::keep::cgroup;
+use legation_runners::keep::{Good, cgroup};
 use serde::Serialize;
 
 /// Facts about the machine.
@@ -17,6 +17,8 @@ pub(super) struct Machine {
     pub(super) user_namespaces: Offer,
     pub(super) overlay: Offer,
     pub(super) cgroup2: Offer,
+    pub(super) memory_limit: Offer,
+    pub(super) process_limit: Offer,
 }
 
 /// Something that is there or is not, and more about it.
@@ -42,6 +44,8 @@ impl Machine {
             user_namespaces: user_namespaces(),
             overlay: overlay(),
             cgroup2: cgroup2(),
+            memory_limit: limit(Good::Memory),
+            process_limit: limit(Good::Pids),
         }
     }
 }
@@ -83,6 +87,11 @@ fn overlay() -> Offer {
         (true, false) => Some("only root could mount one"),
         (true, true) => None,
     };
+    Offer { available: note.is_none(), note }
+}
+
+fn limit(good: Good) -> Offer {
+    let note = good.obstacle().map(|_| "no cgroup with its controller can be made here");
     Offer { available: note.is_none(), note }
 }
 

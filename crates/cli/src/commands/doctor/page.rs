@@ -147,5 +147,7 @@ fn about_machine(report: &Report) -> String {
     text.push_str(&offer("user namespaces", &machine.user_namespaces));
     text.push_str(&offer("overlay file system", &machine.overlay));
     text.push_str(&offer("cgroups of the second version", &machine.cgroup2));
+    text.push_str(&offer("limits of memory (`sandbox.memoryMb`)", &machine.memory_limit));
+    text.push_str(&offer("limits of processes (`sandbox.pids`)", &machine.process_limit));
     text
 }

@@ -2,6 +2,7 @@
 
 use legation_core::config::{Config, Mechanism};
 use legation_engine::client::Paths;
+use legation_engine::named;
 use legation_runners::workspace::{Spaces, Wanted, Way};
 use serde::Serialize;
 
@@ -32,7 +33,13 @@ impl Workspaces {
             Mechanism::Worktree => Wanted::Worktree,
             Mechanism::Copy => Wanted::Copy,
         };
-        let choice = match Spaces::survey(&paths.project, &paths.state, wanted) {
+        let dir = config.workspace.dir.as_deref().map(|dir| named(&paths.project, dir));
+        if let Some(Err(problem)) = dir.as_deref().map(Spaces::check_dir) {
+            problems.push(format!("no workspace can be made: {problem}"));
+            return None;
+        }
+        let dir = dir.as_ref().unwrap_or(&paths.state);
+        let choice = match Spaces::survey(&paths.project, dir, wanted) {
             Ok(choice) => choice,
             Err(problem) => {
                 problems.push(format!("no workspace can be made: {problem}"));

@@ -87,6 +87,7 @@ fn name(what: &Surplus) -> String {
     match what {
         Surplus::Workspace(standing) => standing.place.attempt.clone(),
         Surplus::Kept(work) => work.attempt.clone(),
+        Surplus::Names(names) => names.delegation.clone(),
         Surplus::Spare(spare) => {
             let name = spare.path.file_name().unwrap_or_default().to_string_lossy();
             name.into_owned()
@@ -99,6 +100,7 @@ fn kind(what: &Surplus) -> &'static str {
         Surplus::Workspace(_) => "workspace",
         Surplus::Kept(_) => "kept",
         Surplus::Spare(_) => "spare",
+        Surplus::Names(_) => "result",
     }
 }
 
@@ -107,6 +109,7 @@ fn weight(what: &Surplus) -> u64 {
         Surplus::Workspace(standing) => standing.bytes,
         Surplus::Kept(work) => work.bytes.unwrap_or_default(),
         Surplus::Spare(spare) => spare.bytes,
+        Surplus::Names(_) => 0,
     }
 }
 
@@ -115,6 +118,7 @@ fn since_ms(what: &Surplus) -> u64 {
         Surplus::Workspace(standing) => age_ms(standing.since),
         Surplus::Kept(work) => age_ms(work.since),
         Surplus::Spare(spare) => age_ms(spare.since),
+        Surplus::Names(names) => age_ms(names.since),
     }
 }
 
@@ -125,6 +129,7 @@ fn entry(what: &Surplus, because: Because) -> Value {
     };
     let bytes = match what {
         Surplus::Kept(work) => work.bytes,
+        Surplus::Names(_) => None,
         Surplus::Workspace(_) | Surplus::Spare(_) => Some(weight(what)),
     };
     json!({
@@ -145,6 +150,8 @@ fn page(goes: &[(Surplus, Because)], bytes: u64, done: bool) -> String {
             Surplus::Kept(work) if work.in_branch => "kept work that your branch has",
             Surplus::Kept(_) => "kept work",
             Surplus::Spare(_) => "spare checkout",
+            Surplus::Names(names) if names.in_branch => "result that your branch has",
+            Surplus::Names(_) => "result",
         };
         let why = match because {
             Because::Age => "old",

@@ -47,10 +47,11 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let files = files.map_err(|problem| failed(&problem))?;
     let mut value = entry.json(known.agent.as_deref());
     let noted = entry.provenance().map(|noted| noted.session.clone());
+    let cost = known.cost.or_else(|| entry.provenance()?.cost);
     let session = known.session.clone().or(noted).filter(|session| !session.is_empty());
     if let Some(object) = value.as_object_mut() {
         let more = json!({
-            "session": session, "estimatedCost": known.cost, "title": known.title,
+            "session": session, "estimatedCost": cost, "title": known.title,
             "status": known.status, "files": files,
             "commit": entry.work.as_ref().map(|work| work.commit.as_str()),
             "base": base(entry),

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use super::{cancel, retry};
+use super::{cancel, resolve, retry};
 use crate::returns::{ReturnError, ReturnStatus, StopReason};
 use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::{self, Ask, Purse};
 use crate::tree::event::{
-    AttemptEnded, Body, NewSubtask, Outcome, Retried, RetryCause, SubtaskEnded,
+    AttemptEnded, Body, NewSubtask, Outcome, Retried, RetryCause, Role, SubtaskEnded,
 };
 use crate::tree::ledger::Amount;
 use crate::tree::pattern::{self, Draft, Next};
@@ -33,6 +33,9 @@ pub(super) fn decide(state: &State, now: Now) -> Vec<Body> {
 /// An attempt has ended: the subtask is tried again, merged, or ends with it.
 fn judge(state: &State, no: SubtaskNo, now: Now) -> Vec<Body> {
     let subtask = &state.subtasks[no];
+    if let Some(resolver) = subtask.resolver {
+        return resolve::settle(state, no, resolver);
+    }
     let last = subtask.attempts.last().and_then(|no| state.attempts[*no].end.as_deref());
     let Some(end) = last else {
         return vec![ended(no, Outcome::Failed, None)];
@@ -60,7 +63,9 @@ fn judge(state: &State, no: SubtaskNo, now: Now) -> Vec<Body> {
         ReturnStatus::Completed => {
             let delegation = &state.delegations[subtask.delegation];
             let merges = pattern::merges_by_itself(delegation, subtask) && has_work(end);
-            if merges {
+            if subtask.role == Role::Resolver && !merges {
+                vec![ended(no, Outcome::Failed, Some(resolve::left_as_it_was()))]
+            } else if merges {
                 vec![Body::MergeRequested { subtask: no }]
             } else {
                 vec![ended(no, Outcome::Completed, None)]
@@ -72,7 +77,7 @@ fn judge(state: &State, no: SubtaskNo, now: Now) -> Vec<Body> {
     }
 }
 
-fn ended(subtask: SubtaskNo, outcome: Outcome, error: Option<ReturnError>) -> Body {
+pub(super) fn ended(subtask: SubtaskNo, outcome: Outcome, error: Option<ReturnError>) -> Body {
     Body::SubtaskEnded(SubtaskEnded { subtask, outcome, error })
 }
 
@@ -105,6 +110,8 @@ fn again(state: &State, no: SubtaskNo, end: &AttemptEnded, now: Now) -> Option<R
         return retried(RetryCause::RateLimit, until, None);
     }
     match end.status {
+        // A conflict is handed over once.
+        ReturnStatus::Failed | ReturnStatus::Completed if subtask.role == Role::Resolver => None,
         ReturnStatus::Failed => {
             let backoff_ms = retry::backoff_ms(state, no, end)?;
             let note = retry::what_went_wrong(state, no);
@@ -188,11 +195,17 @@ fn conclude(state: &State, no: DelegationNo, now: Now) -> Vec<Body> {
 
 /// What a pattern adds must close no circle, and fit within the tree's count and the caller's
 /// purse.
-fn grow(state: &State, no: DelegationNo, drafts: &[Draft]) -> Result<Vec<NewSubtask>, Refusal> {
+pub(super) fn grow(
+    state: &State,
+    no: DelegationNo,
+    drafts: &[Draft],
+) -> Result<Vec<NewSubtask>, Refusal> {
     let limits = limits(state);
     bounds::check_tree_count(state, limits, drafts.len() as u64)?;
     let asks: Vec<Ask<'_>> = drafts.iter().map(Draft::ask).collect();
-    let reserved = bounds::reserve(limits, &purse(state, no), &asks)?;
+    // What met a conflict spends no more: its share goes to whoever resolves it.
+    let done = drafts.iter().find_map(|draft| draft.resolves);
+    let reserved = bounds::reserve(limits, &purse_without(state, no, done), &asks)?;
     let caller = bounds::asker(&state.delegations[no]);
     for ask in &asks {
         bounds::check_cycle(&caller, ask)?;
@@ -206,10 +219,17 @@ fn grow(state: &State, no: DelegationNo, drafts: &[Draft]) -> Result<Vec<NewSubt
 /// What a delegation's later subtasks may draw on: of the call's own budget only what neither
 /// was used nor is held by its other subtasks.
 pub(super) fn purse(state: &State, no: DelegationNo) -> Purse {
+    purse_without(state, no, None)
+}
+
+/// The same, with what one of them holds given back.
+fn purse_without(state: &State, no: DelegationNo, done: Option<SubtaskNo>) -> Purse {
     let delegation = &state.delegations[no];
-    let mut remainder = state.ledger.get(state.purse(no)).remainder();
+    let closed = done.map(|no| state.subtasks[no].account);
+    let mut remainder = state.ledger.remainder_without(state.purse(no), closed);
     if let Some(cap) = delegation.cap {
-        let accounts = delegation.subtasks.iter().map(|no| state.subtasks[*no].account);
+        let others = delegation.subtasks.iter().filter(|no| Some(**no) != done);
+        let accounts = others.map(|no| state.subtasks[*no].account);
         let open = accounts.map(|no| state.ledger.get(no)).filter(|account| account.open);
         let held = open.fold(Amount::ZERO, |sum, account| sum + (account.ceiling - account.used));
         remainder = remainder.min(cap - delegation.used - held);

@@ -9,7 +9,7 @@ use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
 use crate::tree::command::Cancel;
 use crate::tree::event::{Body, Outcome, SubtaskEnded};
 use crate::tree::rejection::Rejection;
-use crate::tree::state::State;
+use crate::tree::state::{Phase, State};
 
 /// Decides what a cancel means. Asking twice is an answer, not a success.
 pub(super) fn decide(state: &State, cancel: &Cancel) -> Result<Vec<Body>, Rejection> {
@@ -27,7 +27,10 @@ pub(super) fn decide(state: &State, cancel: &Cancel) -> Result<Vec<Body>, Reject
         let message = format!("Subtask `{id}` has already ended.");
         return Err(Rejection::conflict(message, "`legation retry` or `legation skip` moves on."));
     }
-    let bodies = stop_subtask(state, subtask, (&cancel.by, &cancel.reason));
+    // What another resolves for it is all that can still be stopped.
+    let waits = state.subtasks[subtask].phase == Phase::Resolving;
+    let stopped = state.subtasks[subtask].resolver.filter(|_| waits).unwrap_or(subtask);
+    let bodies = stop_subtask(state, stopped, (&cancel.by, &cancel.reason));
     if bodies.is_empty() {
         let message = format!("Subtask `{id}` is about to end ({}).", state.status(subtask));
         return Err(Rejection::conflict(message, "Wait for its end."));

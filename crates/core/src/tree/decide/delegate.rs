@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::resolve;
 use crate::code::Code;
 use crate::config::{Limits, Pattern};
 use crate::digest;
@@ -194,6 +195,7 @@ impl Request<'_> {
             asked: u32::try_from(opening.asked).unwrap_or(u32::MAX),
             cast: opening.cast,
             judge: opening.judge,
+            resolver: command.resolver.as_ref().map(resolve::named),
             width: self.limits.max_concurrent_agents.min(call.width.unwrap_or(u32::MAX)).max(1),
             max_depth: caller.max_depth,
             cap: (call.tokens.is_some() || call.cost.is_some()).then_some(most),

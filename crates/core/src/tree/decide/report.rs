@@ -3,9 +3,11 @@
 //! A report may come twice, late or out of order; one that says nothing new is
 //! stale.
 
+use super::resolve;
 use crate::code::Code;
 use crate::ids::{AttemptId, DelegationId};
 use crate::returns::{ReturnError, StopReason, Verification};
+use crate::time::Now;
 use crate::tree::arena::AttemptNo;
 use crate::tree::command::{Progress, Spawned, Usage};
 use crate::tree::event::{Body, MergeOutcome, Outcome, SubtaskEnded};
@@ -110,11 +112,13 @@ pub(super) fn froze(state: &State, id: &AttemptId, frozen: bool) -> Result<Vec<B
     Ok(vec![Body::AttemptFroze { attempt, frozen }])
 }
 
-/// A merge decides how its subtask ends: a conflict is a result, not a crash.
+/// A merge decides how its subtask ends: a conflict is a result, not a crash. Where an agent
+/// is named for it, the subtask waits for what that makes of it.
 pub(super) fn merged(
     state: &State,
     id: &AttemptId,
     outcome: &MergeOutcome,
+    now: Now,
 ) -> Result<Vec<Body>, Rejection> {
     let attempt = state.attempt(id)?;
     let subtask = state.attempts[attempt].subtask;
@@ -123,10 +127,22 @@ pub(super) fn merged(
     if !is_last || state.subtasks[subtask].phase != Phase::Merging {
         return Err(Rejection::Stale);
     }
+    let is_cancelled = state.is_cancelled(state.subtasks[subtask].delegation);
     let (ending, error) = match outcome {
+        // It was broken off.
+        MergeOutcome::Unverified { .. } | MergeOutcome::Failed { .. } if is_cancelled => {
+            (Outcome::Cancelled, None)
+        }
         MergeOutcome::Clean { .. } => (Outcome::Completed, None),
-        MergeOutcome::Conflict { files, hunks: _ } => {
-            (Outcome::Blocked, Some(trouble("merge_conflict", Code::Conflict, &conflict(files))))
+        MergeOutcome::Conflict { files, hunks } => {
+            let nobody = match resolve::hand_over(state, subtask, (files, hunks), now) {
+                Ok(added) => {
+                    let merged = Body::MergeEnded { subtask, outcome: outcome.clone() };
+                    return Ok(vec![merged, added]);
+                }
+                Err(nobody) => nobody,
+            };
+            (Outcome::Blocked, Some(resolve::conflict(files, nobody.as_deref())))
         }
         // The work is whole, and so is what it meets: only together they are not.
         MergeOutcome::Unverified { verify } => {
@@ -142,10 +158,6 @@ pub(super) fn merged(
     ])
 }
 
-fn conflict(files: &[String]) -> String {
-    format!("Its changes and earlier ones touch the same lines of: {}.", files.join(", "))
-}
-
 /// Which commands the merged files did not pass.
 fn unfit(verify: &[Verification]) -> String {
     let failed = verify.iter().filter(|check| check.exit_code != Some(0));
@@ -157,7 +169,7 @@ fn unfit(verify: &[Verification]) -> String {
     format!("Its changes pass alone, and not with those merged before: {}.", failed.join(", "))
 }
 
-fn trouble(kind: &str, code: Code, message: &str) -> ReturnError {
+pub(super) fn trouble(kind: &str, code: Code, message: &str) -> ReturnError {
     ReturnError {
         kind: kind.to_owned(),
         message: message.to_owned(),

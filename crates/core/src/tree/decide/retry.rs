@@ -1,6 +1,7 @@
 //! Trying a subtask again, or doing without it.
 
 use super::advance::purse;
+use super::resolve;
 use crate::code::Code;
 use crate::digest;
 use crate::ids::{DelegationId, SubtaskId};
@@ -107,6 +108,10 @@ pub(super) fn decide(state: &State, retry: &Retry, now: Now) -> Result<Vec<Body>
             let message =
                 format!("Subtask `{}` needs others that have not ended well.", subtask.id);
             return Err(Rejection::conflict(message, "Retry or skip those first."));
+        }
+        Some(_) if resolve::is_past(state, subtask_no) => {
+            let message = format!("What `{}` was to resolve has moved on.", subtask.id);
+            return Err(Rejection::conflict(message, "Retry the subtask that met the conflict."));
         }
         Some(_) => {}
     }

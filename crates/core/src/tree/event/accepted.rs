@@ -66,6 +66,9 @@ pub struct Accepted {
     /// Who judges an ensemble in the end, if anybody does.
     #[serde(default)]
     pub judge: Option<Cast>,
+    /// Who is handed conflicts between the subtasks' work, if anybody is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolver: Option<Resolver>,
     /// How many attempts may run at once.
     pub width: u32,
     /// How deep the tree may go below.
@@ -104,6 +107,21 @@ pub struct Cast {
     pub needs_approval: bool,
 }
 
+/// Who was named to resolve conflicts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolver {
+    /// An agent that the caller may use.
+    Cast(Cast),
+    /// One that it may not: conflicts stay with whoever asked.
+    Refused {
+        /// Who.
+        agent: AgentId,
+        /// Why not.
+        why: String,
+    },
+}
+
 /// The part a subtask plays in its pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -123,6 +141,8 @@ pub enum Role {
     Member,
     /// Chooses the best of an ensemble.
     Judge,
+    /// Brings together two sides that could not be merged.
+    Resolver,
 }
 
 /// A subtask that came to be.
@@ -160,4 +180,7 @@ pub struct NewSubtask {
     pub files: Vec<String>,
     /// What its agent's definition says.
     pub habits: Habits,
+    /// The subtask whose conflict it resolves, if that is what it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolves: Option<SubtaskNo>,
 }

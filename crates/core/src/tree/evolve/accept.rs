@@ -65,6 +65,7 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
         aggregate: accepted.aggregate,
         cast: accepted.cast.clone(),
         judge: accepted.judge.clone(),
+        resolver: accepted.resolver.clone(),
         path,
         keys,
         depth,
@@ -128,6 +129,11 @@ pub(super) fn add_subtasks(state: &mut State, delegation: DelegationNo, list: &[
 }
 
 fn add(state: &mut State, delegation: DelegationNo, new: &NewSubtask) -> SubtaskNo {
+    if let Some(conflicting) = new.resolves {
+        // It spends no more, whatever comes of it.
+        let account = state.subtasks[conflicting].account;
+        state.ledger.release(account);
+    }
     let account = state.ledger.reserve(state.purse(delegation), new.reserved);
     state.count += 1;
     let no = state.subtasks.push(Subtask {
@@ -156,6 +162,8 @@ fn add(state: &mut State, delegation: DelegationNo, new: &NewSubtask) -> Subtask
         retries: 0,
         polished: false,
         note: None,
+        resolves: new.resolves,
+        resolver: None,
         merge: None,
         error: None,
         ended_at: None,
@@ -164,6 +172,10 @@ fn add(state: &mut State, delegation: DelegationNo, new: &NewSubtask) -> Subtask
     owner.subtasks.push(no);
     owner.by_id.insert(new.id.clone(), no);
     owner.live += 1;
+    if let Some(conflicting) = new.resolves {
+        state.subtasks[conflicting].resolver = Some(no);
+        graph::set_phase(state, conflicting, Phase::Resolving);
+    }
     no
 }
 

@@ -31,7 +31,11 @@ pub(super) fn set_phase(state: &mut State, no: SubtaskNo, phase: Phase) {
                 state.open.merging.remove(&delegation);
             }
         }
-        Phase::Waiting | Phase::AwaitingApproval | Phase::Running | Phase::Ended(_) => {}
+        Phase::Waiting
+        | Phase::AwaitingApproval
+        | Phase::Running
+        | Phase::Resolving
+        | Phase::Ended(_) => {}
     }
     match phase {
         Phase::Queued => {
@@ -44,7 +48,11 @@ pub(super) fn set_phase(state: &mut State, no: SubtaskNo, phase: Phase) {
             state.open.to_judge.insert(no);
         }
         Phase::Merging => state.open.merging.entry(delegation).or_default().push_back(no),
-        Phase::Waiting | Phase::AwaitingApproval | Phase::Running | Phase::Ended(_) => {}
+        Phase::Waiting
+        | Phase::AwaitingApproval
+        | Phase::Running
+        | Phase::Resolving
+        | Phase::Ended(_) => {}
     }
     state.subtasks[no].phase = phase;
 }
@@ -120,6 +128,7 @@ pub(super) fn retry(state: &mut State, retried: &Retried, at: Now) {
     subtask.note.clone_from(&retried.note);
     subtask.error = None;
     subtask.merge = None;
+    subtask.resolver = None;
     let unmet = subtask.unmet > 0;
     if subtask.needs_approval {
         // Nobody may ever say yes.
@@ -176,7 +185,34 @@ pub(super) fn end_subtask(state: &mut State, ended: &SubtaskEnded, at: Now) {
     if fails && owner.live > 0 && owner.cancelled.is_none() {
         state.open.failing.insert(delegation);
     }
+    if let Some(conflicting) = state.subtasks[no].resolves {
+        hand_back(state, conflicting, no);
+    }
     refresh(state, delegation);
+}
+
+/// Whoever was to resolve a conflict has ended: what that means for the subtask that met it
+/// has to be decided. One that is blocked already goes on only if it was resolved after all.
+fn hand_back(state: &mut State, no: SubtaskNo, resolver: SubtaskNo) {
+    if state.subtasks[no].resolver != Some(resolver) {
+        return;
+    }
+    let resolved = state.subtasks[resolver].outcome() == Some(Outcome::Completed);
+    match state.subtasks[no].phase {
+        Phase::Resolving => set_phase(state, no, Phase::Judging),
+        Phase::Ended(outcome @ Outcome::Blocked) if resolved => {
+            leave_end(state, no, outcome);
+            set_phase(state, no, Phase::Judging);
+        }
+        Phase::Waiting
+        | Phase::AwaitingApproval
+        | Phase::Backoff(_)
+        | Phase::Queued
+        | Phase::Running
+        | Phase::Judging
+        | Phase::Merging
+        | Phase::Ended(_) => {}
+    }
 }
 
 /// An ended subtask goes on after all: it is live again, and so is what it had blocked.

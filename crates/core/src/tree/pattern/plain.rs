@@ -24,6 +24,7 @@ pub(super) fn open(command: &Delegate, edges: &[Vec<usize>], first: SubtaskNo) -
         timeout_ms: target.timeout_ms.or(command.call.timeout_ms),
         files: target.files.clone(),
         habits: target.habits.clone(),
+        resolves: None,
     });
     let drafts: Vec<Draft> = drafts.collect();
     let asked = drafts.len() as u64;
@@ -61,7 +62,7 @@ pub(super) fn merge(state: &State, delegation: &Delegation) -> DelegationResult 
     let mut result = DelegationResult::default();
     let mut lines = Vec::new();
     let mut data = Map::new();
-    let alone = delegation.subtasks.len() == 1;
+    let alone = subtasks(state, delegation).count() == 1;
     let line = |subtask: &Subtask, words: &str| match alone {
         true => words.to_owned(),
         false => format!("{}: {words}", subtask.id),
@@ -72,6 +73,7 @@ pub(super) fn merge(state: &State, delegation: &Delegation) -> DelegationResult 
             continue;
         };
         lines.push(line(subtask, &answer.summary));
+        lines.extend(resolved(state, subtask).map(|how| line(subtask, &how)));
         if let Some(value) = &answer.data {
             data.insert(subtask.id.to_string(), value.clone());
         }
@@ -86,6 +88,14 @@ pub(super) fn merge(state: &State, delegation: &Delegation) -> DelegationResult 
         (false, false) => Value::Object(data),
     };
     result
+}
+
+/// How a conflict that a subtask's merge met was resolved, if it was.
+fn resolved(state: &State, subtask: &Subtask) -> Option<String> {
+    let resolver = &state.subtasks[subtask.resolver?];
+    let done = resolver.outcome() == Some(Outcome::Completed);
+    let summary = &answer(state, resolver).filter(|_| done)?.summary;
+    Some(format!("its conflict was resolved by {}: {summary}", resolver.agent))
 }
 
 /// Why a subtask is not part of the result, if somebody has said so.

@@ -8,7 +8,7 @@ use crate::config::Pattern;
 use crate::ids::{AgentId, DelegationId, SubtaskId, TaskId};
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
-use crate::tree::event::{Cast, DelegationResult, Outcome};
+use crate::tree::event::{Cast, DelegationResult, Outcome, Resolver};
 use crate::tree::ledger::Amount;
 use crate::tree::plan::Aggregate;
 
@@ -37,6 +37,8 @@ pub struct Delegation {
     pub cast: Vec<Cast>,
     /// Who judges an ensemble in the end, if anybody does.
     pub judge: Option<Cast>,
+    /// Who is handed conflicts between its subtasks' work, if anybody is named.
+    pub resolver: Option<Resolver>,
     /// The agents above: who asks is the last.
     pub path: Arc<[AgentId]>,
     /// The call keys above.

@@ -63,6 +63,10 @@ pub struct Subtask {
     pub polished: bool,
     /// What the next attempt should know.
     pub note: Option<String>,
+    /// The subtask whose conflict it resolves.
+    pub resolves: Option<SubtaskNo>,
+    /// The subtask that was to resolve the conflict its last merge met.
+    pub resolver: Option<SubtaskNo>,
     /// How its merge went.
     pub merge: Option<MergeOutcome>,
     /// What is in the way, where it did not come from an attempt.
@@ -88,6 +92,8 @@ pub enum Phase {
     Judging,
     /// Its work waits to be merged.
     Merging,
+    /// Its merge met a conflict, and another subtask resolves it.
+    Resolving,
     /// It ended.
     Ended(Outcome),
 }
@@ -103,7 +109,8 @@ impl Subtask {
             | Phase::Queued
             | Phase::Running
             | Phase::Judging
-            | Phase::Merging => None,
+            | Phase::Merging
+            | Phase::Resolving => None,
         }
     }
 
@@ -117,7 +124,11 @@ impl Subtask {
     pub fn is_idle(&self) -> bool {
         match self.phase {
             Phase::Waiting | Phase::AwaitingApproval | Phase::Backoff(_) | Phase::Queued => true,
-            Phase::Running | Phase::Judging | Phase::Merging | Phase::Ended(_) => false,
+            Phase::Running
+            | Phase::Judging
+            | Phase::Merging
+            | Phase::Resolving
+            | Phase::Ended(_) => false,
         }
     }
 }

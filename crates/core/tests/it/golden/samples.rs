@@ -172,6 +172,7 @@ fn accepted() -> Accepted {
             tokens: None,
             needs_approval: false,
         }),
+        resolver: None,
         width: 5,
         max_depth: 3,
         cap: Some(amount(400_000, 4.5)),
@@ -203,7 +204,13 @@ fn proposer() -> NewSubtask {
         call_key: "00ff".into(),
         files: vec!["docs/database.md".to_owned()],
         habits: habits(),
+        resolves: None,
     }
+}
+
+/// A subtask that a conflict has added.
+pub(crate) fn resolver() -> NewSubtask {
+    NewSubtask { role: Role::Resolver, resolves: Some(SUBTASK), ..critic() }
 }
 
 fn critic() -> NewSubtask {

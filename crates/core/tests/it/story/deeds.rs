@@ -143,7 +143,7 @@ impl Story {
                 self.start(&name);
                 return;
             }
-            Effect::Stop(..) | Effect::Wake(_) => return,
+            Effect::Stop(..) | Effect::StopMerge(_) | Effect::Wake(_) => return,
             Effect::Spawn(no) => {
                 let (process, workspace, base) = (None, None, None);
                 Command::Spawned(Spawned { attempt: attempt(no), process, workspace, base })

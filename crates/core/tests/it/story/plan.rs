@@ -71,6 +71,7 @@ impl Plan {
             rounds: None,
             aggregate: Aggregate::Vote,
             judge: None,
+            resolver: None,
             subtasks: parts.split_whitespace().map(part).collect(),
             call: CallLimits::default(),
             include_dirty: false,
@@ -101,6 +102,11 @@ impl Plan {
     /// Who judges in the end.
     pub(crate) fn judged_by(self, agent: &str) -> Self {
         self.with(|call| call.judge = Some(candidate(agent)))
+    }
+
+    /// Who is handed conflicts.
+    pub(crate) fn resolved_by(self, agent: &str) -> Self {
+        self.with(|call| call.resolver = Some(candidate(agent)))
     }
 
     /// What each agent's definition says.

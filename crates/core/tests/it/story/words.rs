@@ -176,6 +176,7 @@ pub(super) fn owed(state: &State, effects: &[Effect]) -> String {
         Effect::Thaw(no) => format!("thaw {}", of(no)),
         Effect::Answer(no) => format!("answer {}", of(no)),
         Effect::Merge(no) => format!("merge {}", of(no)),
+        Effect::StopMerge(no) => format!("break off the merge of {}", of(no)),
         Effect::RollBack(no) => format!("roll back {}", delegation(state, *no)),
         Effect::RemoveWorkspace(no) => format!("clear {}", of(no)),
         Effect::Wake(at) => format!("wake {}", clock(*at)),

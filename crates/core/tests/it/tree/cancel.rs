@@ -213,7 +213,9 @@ fn a_subtask_that_is_about_to_end_is_not_cancelled_again() {
 fn what_is_being_merged_is_not_torn_apart_by_a_cancel() {
     let mut story = Story::new(parallel("a b"));
     story.run("a b").returns("a", completed("done").files(&["a.txt"])).so_far();
-    story.cancel(ROOT).owed(expect!["stop b#1 (cancelled), merge a#1, wake +3600s"]);
+    story
+        .cancel(ROOT)
+        .owed(expect!["stop b#1 (cancelled), merge a#1, break off the merge of a#1, wake +3600s"]);
     story.so_far().merged("a").stops("b").events(expect![[r#"
         a merged
         a is completed

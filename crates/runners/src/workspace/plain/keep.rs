@@ -8,7 +8,7 @@ use super::super::folders::{Made, Moment, gone};
 use super::super::index::{Entry, Index};
 use super::super::walk::{Locked, below, walk};
 use super::super::{Error, Kept, MAX_FILES_SEEN, Place, Seen, record};
-use super::layer::{Contents, layer_folder, same};
+use super::layer::{Contents, file_in, layer_folder, same};
 use super::{Plain, copy};
 
 /// Notes what every file of a fresh workspace is like.
@@ -70,12 +70,22 @@ impl Plain {
         }
         let commit = format!("kept:{}", place.attempt);
         let folder = layer_folder(&self.folders.state, &commit)?;
-        let contents = Contents {
+        let mut contents = Contents {
             changed: changes.added.into_iter().chain(changes.modified).collect(),
             deleted: changes.removed.into_iter().chain(changes.hidden).collect(),
             base: place.base.clone(),
             ..Contents::default()
         };
+        for path in made.sides.iter().flat_map(|sides| &sides.joined) {
+            // What was put there for the attempt goes back with its work.
+            if contents.changed.contains(path) || contents.deleted.contains(path) {
+                continue;
+            }
+            match file_in(&place.root, path) {
+                Some(_) => contents.changed.insert(path.clone()),
+                None => contents.deleted.insert(path.clone()),
+            };
+        }
         let fresh = folder.with_extension("new");
         gone(&fresh).map_err(Error::files("removing", &fresh))?;
         for path in &contents.changed {

@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::folders::gone;
+use super::super::folders::{Begun, gone};
 use super::super::git::Trust;
 use super::super::walk::below;
 use super::super::{Candidate, Error, Kept, Merge, Outlook, Place, record};
@@ -28,16 +28,22 @@ pub(super) struct Tip {
 
 /// What changes on the way from one state to another.
 #[derive(Debug, Default)]
-struct Step {
+pub(super) struct Step {
     /// Files, and where their new content is.
-    put: Vec<(Vec<u8>, PathBuf)>,
-    deleted: Vec<Vec<u8>>,
-    conflicts: BTreeSet<Vec<u8>>,
+    pub(super) put: Vec<(Vec<u8>, PathBuf)>,
+    pub(super) deleted: Vec<Vec<u8>>,
+    pub(super) conflicts: BTreeSet<Vec<u8>>,
 }
 
 impl Plain {
     pub(super) fn tip(&self, delegation: &str) -> Result<Tip, Error> {
         Ok(record::read(&self.tip_path(delegation))?.unwrap_or_default())
+    }
+
+    /// The name of what a delegation's result is now.
+    pub(super) fn result_of(&self, begun: &Begun) -> Result<String, Error> {
+        let tip = self.tip(&begun.delegation)?;
+        Ok(result(&begun.base, &begun.delegation, tip.number))
     }
 
     fn tip_path(&self, delegation: &str) -> PathBuf {
@@ -108,7 +114,7 @@ impl Plain {
             return Ok(Outlook::Nothing);
         }
         let state = &self.folders.state;
-        let here = result(&begun.base, delegation, tip.number);
+        let here = self.result_of(&begun)?;
         let current = self.stack(&here)?;
         let layer = Layer::open(state, &kept.commit)?;
         let old = self.stack(&kept.base)?;
@@ -277,7 +283,7 @@ fn twice(names: &str) -> Option<&str> {
 }
 
 /// What it takes to bring a layer's change, made on `old`, to what is there now.
-fn step(
+pub(super) fn step(
     old: &Stack,
     current: impl Fn(&[u8]) -> Option<PathBuf>,
     layer: &Layer,
@@ -303,7 +309,7 @@ fn step(
 }
 
 /// The conflicts of a step, also those of a file with a folder of the same name.
-fn clashes(step: &Step, current: &Stack) -> Vec<String> {
+pub(super) fn clashes(step: &Step, current: &Stack) -> Vec<String> {
     let mut conflicts = step.conflicts.clone();
     for (path, _) in &step.put {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');

@@ -54,8 +54,8 @@ impl Repository {
     }
 
     fn clear_probes(&self) -> Result<(), Error> {
-        let state = &self.folders.state;
-        for entry in fs::read_dir(state).into_iter().flatten().flatten() {
+        let homes = self.folders.homes.all.iter().map(fs::read_dir);
+        for entry in homes.flat_map(|entries| entries.into_iter().flatten().flatten()) {
             if entry.file_name().to_string_lossy().starts_with("probe-") {
                 let target = entry.path().join("target");
                 take_away(&target).map_err(Error::files("unmounting", &target))?;

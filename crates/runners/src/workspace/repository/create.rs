@@ -10,8 +10,9 @@ use super::merge::Trial;
 use super::{Repository, own};
 
 impl Repository {
-    /// Makes the workspace that is wanted.
-    pub(super) fn make(&self, new: &New) -> Result<Place, Error> {
+    /// Makes the workspace that is wanted: of what it builds on, or of the result and work
+    /// that does not fit.
+    pub(super) fn make(&self, new: &New, against: Option<&str>) -> Result<Place, Error> {
         self.choice().check()?;
         let attempt = names::checked("attempt", &new.attempt)?;
         names::checked("tree", &new.tree)?;
@@ -20,6 +21,12 @@ impl Repository {
             return Ok(made.place);
         }
         self.folders.remove(attempt)?;
+        let (base, sides) = match against {
+            Some(work) => self.confronted(&begun, work)?,
+            None => (self.joined(begun.base.clone(), &new.with)?, None),
+        };
+        let folder = self.folders.own(attempt);
+        own::write(&folder, &self.user, Some(&base))?;
         let root = self.folders.workspace(attempt);
         let place = Place {
             tree: new.tree.clone(),
@@ -27,12 +34,10 @@ impl Repository {
             subtask: new.subtask.clone(),
             attempt: attempt.to_owned(),
             cwd: root.join(&self.user.prefix),
-            base: self.joined(begun.base.clone(), &new.with)?,
+            base,
             env: ports::env(&self.folders.state, attempt)?,
             root,
         };
-        let folder = self.folders.own(attempt);
-        own::write(&folder, &self.user, Some(&place.base))?;
         let subtask = names::softened(&new.subtask);
         let branch = format!("legation/{}/{subtask}/{attempt}", new.delegation);
         let site = Site { place: &place, shared: &begun.base, branch: &branch };
@@ -41,7 +46,7 @@ impl Repository {
         fs::create_dir_all(&place.cwd).map_err(Error::files("making", &place.cwd))?;
         self.include(&place)?;
         let shared = self.share_with(&place)?;
-        let made = Made { place, settled, laid, shared };
+        let made = Made { place, settled, laid, shared, sides };
         record::write(&folder.join("place.json"), &made)?;
         Ok(made.place)
     }

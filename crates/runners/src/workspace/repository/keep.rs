@@ -89,7 +89,9 @@ impl Repository {
         }
         let reference = format!("refs/legation/{}/{}", place.tree, place.attempt);
         self.move_names(&format!("update {reference} {}\n", staged.commit))?;
-        let kept = Kept { reference, commit: staged.commit, base: place.base.clone() };
+        // What brings two sides together is measured by the one that it goes back to.
+        let base = made.sides.as_ref().map_or(&place.base, |sides| &sides.ours).clone();
+        let kept = Kept { reference, commit: staged.commit, base };
         self.folders.write_custody(&place.attempt, Some(&kept))?;
         Ok(Some(kept))
     }
@@ -137,7 +139,7 @@ impl Repository {
         } else {
             self.drop_ignored(place, &mut changes)?;
             self.fill_index(place, &index, &changes)?;
-            self.commit_index(place, &index, history.as_ref(), note)?
+            self.commit_index(made, &index, history.as_ref(), note)?
         };
         Ok(Staged { commit, head, index, foreign: changes.foreign })
     }
@@ -183,13 +185,19 @@ impl Repository {
     /// Commits an index on top of what the child has, or of the base.
     fn commit_index(
         &self,
-        place: &Place,
+        made: &Made,
         index: &PathBuf,
         history: Option<&History>,
         note: &Note,
     ) -> Result<String, Error> {
+        let place = &made.place;
         let message = message(place, note, history.is_some());
         let call = |name| self.user.signed(self.on_place(name, place)).env("GIT_INDEX_FILE", index);
+        if let Some(sides) = &made.sides {
+            // A merge like any other: no commit with markers becomes part of a history.
+            let tree = call("write-tree").line()?;
+            return self.commit(&tree, &[&sides.ours, &sides.theirs], &message);
+        }
         if let Some(history) = history
             && !history.descends
         {
@@ -227,12 +235,14 @@ fn message(place: &Place, note: &Note, history_usable: bool) -> String {
     let title =
         if title.is_empty() { format!("Work on {}", one_line(&place.subtask)) } else { title };
     let mut lines = vec![title, String::new()];
+    let cost = note.cost.map(|cost| format!("{} USD", cost.dollars())).unwrap_or_default();
     let trailers = [
-        ("Agent", &note.agent),
+        ("Agent", note.agent.as_str()),
         ("Session", &note.session),
         ("Delegation", &place.delegation),
         ("Subtask", &place.subtask),
         ("Attempt", &place.attempt),
+        ("Cost", &cost),
     ];
     for (name, value) in trailers {
         if !value.is_empty() {

@@ -62,7 +62,8 @@ impl Repository {
     pub(super) fn put_into_pool(&self, made: &Made) -> Result<(), Error> {
         let root = &made.place.root;
         let is_folder = fs::symlink_metadata(root).is_ok_and(|found| found.is_dir());
-        if made.laid != Laid::Pool || !is_folder || self.pooled().len() >= MAX_POOLED {
+        let is_near = self.folders.homes.is_near(&self.folders.state);
+        if made.laid != Laid::Pool || !is_folder || !is_near || self.pooled().len() >= MAX_POOLED {
             return Ok(());
         }
         let name = record::fresh();
@@ -89,6 +90,10 @@ impl Repository {
 
     /// Fills a workspace from the pool; `None` if there is nothing in it that can be used.
     pub(super) fn take_from_pool(&self, site: &Site<'_>) -> Result<Option<Moment>, Error> {
+        if !self.folders.homes.is_near(&self.folders.state) {
+            // They could only be copied there, which is no faster than writing them.
+            return Ok(None);
+        }
         let claimed = self.folders.own(&site.place.attempt).join("claimed");
         let mut found: Vec<(bool, PathBuf)> = Vec::new();
         for folder in self.pooled() {

@@ -1,16 +1,19 @@
 //! Work that is kept in the user's repository: listed, shown, checked out again, forgotten.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use super::super::custody::written;
 use super::super::git::{Call, Trust};
-use super::super::{Error, KeptWork, Spare, names, turn};
+use super::super::{Error, KeptWork, Names, Spare, names, refs, turn};
 use super::Repository;
 use super::apply::names as sorted_names;
 
 /// Where everything that is kept has its name.
 const KEPT: &str = "refs/legation/";
+/// Where every result has its branch.
+const RESULTS: &str = "refs/heads/legation/";
 
 impl Repository {
     /// Every work that is kept.
@@ -45,7 +48,7 @@ impl Repository {
     fn in_branch(&self) -> Result<HashSet<String>, Error> {
         let Some(head) = self.user_head()? else { return Ok(HashSet::new()) };
         let call = self.on_names("for-each-ref").arg(format!("--merged={head}"));
-        let said = call.args(["--format=%(refname)", KEPT]).run()?;
+        let said = call.args(["--format=%(refname)", KEPT, RESULTS]).run()?;
         Ok(String::from_utf8_lossy(&said).lines().map(str::to_owned).collect())
     }
 
@@ -78,6 +81,46 @@ impl Repository {
         self.move_names(&orders)
     }
 
+    /// What holds the bases and the results of delegations that began here. A branch that
+    /// somebody has checked out is not among them, nor is what belongs to it.
+    pub(super) fn held_names(&self) -> Result<Vec<Names>, Error> {
+        let format = "--format=%(refname)%00%(objectname)%00%(worktreepath)";
+        let said = self.on_names("for-each-ref").args([format, KEPT, RESULTS]).run()?;
+        let text = String::from_utf8_lossy(&said).into_owned();
+        let merged = self.in_branch()?;
+        let mut held: BTreeMap<String, Names> = BTreeMap::new();
+        for delegation in self.folders.delegations() {
+            let begun = self.folders.begun(&delegation)?;
+            let since = written(&self.folders.begun_path(&delegation));
+            let (tree, names, in_branch) = (begun.tree, Vec::new(), true);
+            let key = delegation.clone();
+            held.insert(key, Names { tree, delegation, names, since, in_branch });
+        }
+        let mut checked_out = Vec::new();
+        for line in text.lines() {
+            let mut parts = line.split('\0').map(str::to_owned);
+            let (Some(name), Some(commit)) = (parts.next(), parts.next()) else { continue };
+            let Some(delegation) = delegation_in(&name).filter(|id| held.contains_key(*id)) else {
+                continue;
+            };
+            if parts.next().is_some_and(|place| !place.is_empty()) {
+                checked_out.push(delegation.to_owned());
+            }
+            if let Some(of) = held.get_mut(delegation) {
+                of.in_branch &= merged.contains(&name);
+                of.names.push((name, commit));
+            }
+        }
+        held.retain(|id, of| !of.names.is_empty() && !checked_out.contains(id));
+        Ok(held.into_values().collect())
+    }
+
+    /// Lets go of all of them, or of none if one has moved since.
+    pub(super) fn let_names_go(&self, names: &Names) -> Result<(), Error> {
+        let orders = names.names.iter().map(|(name, commit)| format!("delete {name} {commit}\n"));
+        self.move_names(&orders.collect::<String>())
+    }
+
     /// Checkouts that nobody works in.
     pub(super) fn spare_checkouts(&self) -> Result<Vec<Spare>, Error> {
         let mut spares = self.pooled_spares();
@@ -97,5 +140,19 @@ impl Repository {
     fn on_names(&self, name: &str) -> Call<'_> {
         let call = self.git.call(name, Trust::Repository);
         call.env("GIT_DIR", &self.user.common_dir).within(&self.user.common_dir)
+    }
+}
+
+/// The delegation whose base, result or earlier result a name holds.
+fn delegation_in(name: &str) -> Option<&str> {
+    if let Some(result) = name.strip_prefix(RESULTS) {
+        return result.strip_suffix("/result");
+    }
+    let (_, rest) = name.strip_prefix(KEPT)?.split_once('/')?;
+    let held = rest.strip_prefix("base/").or_else(|| rest.strip_prefix("rolled-back/"))?;
+    // What was rolled back more than once has the commit behind its name.
+    match held.rsplit_once('-') {
+        Some((id, tip)) if refs::is_id(tip) => Some(id),
+        Some(_) | None => Some(held),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use legation_core::ids::{AttemptId, SessionId};
 use legation_core::tree::event::Process;
 use legation_runners::fence::Fence;
-use legation_runners::keep::{Ended, Limits, Order};
+use legation_runners::keep::{Ceilings, Ended, Limits, Order};
 use legation_runners::supervise::{Error, Exit, Keeper, Running, Traces};
 use tempfile::TempDir;
 use tokio::time::{interval, timeout};
@@ -28,6 +28,8 @@ pub(super) struct Stage {
     pub(super) deadline_ms: Option<u64>,
     pub(super) cgroup: Option<PathBuf>,
     pub(super) fence: Option<Fence>,
+    pub(super) attempt: String,
+    pub(super) ceilings: Ceilings,
 }
 
 impl Stage {
@@ -40,7 +42,17 @@ impl Stage {
         // Long enough for a machine that has much else to do.
         let limits = Limits { grace_ms: 30_000, ..Limits::default() };
         let place = folder.path().join("workspace");
-        Self { folder, place, session, limits, deadline_ms: None, cgroup: None, fence: None }
+        Self {
+            folder,
+            place,
+            session,
+            limits,
+            deadline_ms: None,
+            cgroup: None,
+            fence: None,
+            attempt: "exec-1".to_owned(),
+            ceilings: Ceilings::default(),
+        }
     }
 
     /// One for programs that take no notice of SIGTERM.
@@ -76,7 +88,7 @@ impl Stage {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Order {
             asks_first: false,
-            attempt: AttemptId::new("exec-1"),
+            attempt: AttemptId::new(&self.attempt),
             session: self.session.clone(),
             dir: self.dir(),
             program: program.iter().map(|&word| word.to_owned()).collect(),
@@ -90,6 +102,7 @@ impl Stage {
             limits: self.limits,
             deadline_ms: self.deadline_ms,
             cgroup: self.cgroup.clone(),
+            ceilings: self.ceilings,
             fence: self.fence.clone(),
         }
     }

@@ -21,6 +21,7 @@ fn goes(spaces: &Spaces, limits: Limits, in_use: &str) -> String {
         }
         Surplus::Kept(work) => format!("kept {} {because:?}\n", work.attempt),
         Surplus::Spare(_) => format!("spare {because:?}\n"),
+        Surplus::Names(names) => format!("result of {} {because:?}\n", names.delegation),
     };
     surplus.iter().map(line).collect()
 }
@@ -126,7 +127,7 @@ fn work_that_the_users_branch_has_goes_with_its_age() {
     spaces.remove(&place).unwrap();
     assert_eq!(goes(&spaces, OLD, ""), "");
     spaces.apply("del-1", How::Auto).unwrap();
-    assert_eq!(goes(&spaces, OLD, ""), "kept exec-1 Age\n");
+    assert_eq!(goes(&spaces, OLD, ""), "kept exec-1 Age\nresult of del-1 Age\n");
     clear(&spaces, OLD);
     assert_eq!(project.git("for-each-ref refs/legation/del-1/exec-1"), "");
     assert_eq!(project.read("new.txt"), "new\n");
@@ -184,4 +185,38 @@ fn a_survey_leaves_nothing_behind_and_says_the_same_as_the_real_thing() {
     let plain = Project::plain();
     let choice = Spaces::survey(&plain.dir(), &plain.state(), Default::default()).unwrap();
     assert_eq!(choice.way.name(), "copy");
+}
+
+#[test]
+fn results_go_by_the_rule_of_kept_work() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "new.txt", "1\n");
+        merge(&spaces, &keep(&spaces, &place));
+        spaces.remove(&place).unwrap();
+        let names = "for-each-ref --format=%(refname) refs/heads/legation refs/legation/del-1/base";
+        assert_eq!(project.git(names).lines().count(), 2);
+        // Nobody has it yet, so it goes on the user's word only.
+        assert_eq!(goes(&spaces, OLD, ""), spares(&spaces));
+        let word = Limits { unapplied: true, ..OLD };
+        assert!(goes(&spaces, word, "").ends_with("kept exec-1 Age\nresult of del-1 Age\n"));
+        assert_eq!(goes(&spaces, word, "del-1"), spares(&spaces), "the tree is not over");
+        spaces.apply("del-1", How::Auto).unwrap();
+        assert!(goes(&spaces, OLD, "").ends_with("kept exec-1 Age\nresult of del-1 Age\n"));
+        assert_eq!(goes(&spaces, AMPLE, ""), "");
+        // A branch that somebody has checked out stays.
+        project.git("checkout -q legation/del-1/result");
+        assert!(!goes(&spaces, OLD, "").contains("result"));
+        project.git("checkout -q main");
+        clear(&spaces, OLD);
+        assert_eq!(project.git(names), "");
+        assert_eq!(project.read("new.txt"), "1\n");
+    });
+}
+
+/// The lines of spare checkouts, however many there are.
+fn spares(spaces: &Spaces) -> String {
+    goes(spaces, OLD, "del-1")
 }

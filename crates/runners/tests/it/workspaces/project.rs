@@ -203,7 +203,7 @@ pub(crate) fn create(spaces: &Spaces, attempt: &str) -> Place {
 }
 
 pub(crate) fn note() -> Note {
-    Note { agent: "fixer".into(), session: "sess_1735460684_a1b2c3".into(), title: String::new() }
+    Note { agent: "fixer".into(), session: "sess_1735460684_a1b2c3".into(), ..Note::default() }
 }
 
 pub(crate) fn keep(spaces: &Spaces, place: &Place) -> Kept {

@@ -123,9 +123,37 @@ fn a_lease_of_a_workspace_that_is_gone_is_taken_over() {
     let port = variable(&place, "LEGATION_PORT_BASE");
     spaces.keep(&place, &note()).unwrap();
     spaces.remove(&place).unwrap();
-    fs::write(project.state().join("leases").join(&port), "exec-long-gone").unwrap();
-    create(&spaces, "exec-2");
-    assert_eq!(variable(&create(&spaces, "exec-3"), "LEGATION_PORT_BASE"), port);
+    let gone = format!("{}\nexec-long-gone", project.state().display());
+    fs::write(project.state().join("leases").join(&port), gone).unwrap();
+    assert_eq!(variable(&create(&spaces, "exec-2"), "LEGATION_PORT_BASE"), port);
+}
+
+#[test]
+fn projects_of_one_user_never_lease_the_same_port() {
+    let (project, home) = (Project::new(), Project::plain());
+    let states = home.outside("legation");
+    // From the other end of the range, each would ask for the same ports sooner or later.
+    let spaces = ["one", "two"].map(|name| Project::open_as(&project.dir(), &states.join(name)));
+    let mut ports = HashSet::new();
+    for (number, spaces) in spaces.iter().enumerate() {
+        for attempt in 0..3 {
+            let place = create(spaces, &format!("exec-{number}-{attempt}"));
+            ports.insert(variable(&place, "LEGATION_PORT_BASE"));
+        }
+    }
+    assert_eq!(ports.len(), 6);
+    let leases = fs::read_dir(states.join("leases")).unwrap();
+    let held: HashSet<String> =
+        leases.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(held, ports);
+    // One that the other project holds is not asked for, however free the port is.
+    let place = create(&spaces[0], "exec-9");
+    let taken = variable(&place, "LEGATION_PORT_BASE");
+    let other = format!("{}\nexec-1-0", fs::canonicalize(states.join("two")).unwrap().display());
+    spaces[0].keep(&place, &note()).unwrap();
+    spaces[0].remove(&place).unwrap();
+    fs::write(states.join("leases").join(&taken), other).unwrap();
+    assert_ne!(variable(&create(&spaces[0], "exec-10"), "LEGATION_PORT_BASE"), taken);
 }
 
 #[test]
