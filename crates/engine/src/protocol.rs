@@ -69,6 +69,12 @@ pub enum Wish {
     Steer(Steer),
     /// A return was handed in; the attempt may take a moment to end.
     Submitted,
+    /// Ask a human whether the attempt may do something, and wait for the word. An envoy
+    /// says this.
+    Ask {
+        /// What it wants to do.
+        what: String,
+    },
     /// Say how you are.
     Ping,
 }

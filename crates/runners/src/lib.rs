@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows that a log exists.
 
+pub mod acp;
 pub mod agents;
 pub mod artifacts;
 pub mod claude_code;
@@ -10,8 +11,10 @@ pub mod envoy;
 pub mod fence;
 pub mod hearing;
 pub mod keep;
+pub mod llm;
 mod procfs;
 pub mod prompt;
+mod rpc;
 pub mod supervise;
 mod tail;
 pub mod vendors;

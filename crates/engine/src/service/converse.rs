@@ -88,6 +88,7 @@ impl<H: Host> Service<H> {
                 }
                 Ok(Reply::Done(json!({})))
             }
+            Wish::Ask { what } => self.ask(&who, what).await,
             Wish::Ping => Ok(Reply::Done(json!({}))),
         }
     }

@@ -49,7 +49,7 @@ pub(super) async fn through(charge: &Charge, mut with: impl Dialogue, ear: &mut 
 }
 
 /// What is wrong with the return in what was said; nothing means it is valid.
-fn violation(charge: &Charge, text: &str) -> Option<Violation> {
+pub(crate) fn violation(charge: &Charge, text: &str) -> Option<Violation> {
     // A schema that cannot be used is told by the engine, and nobody's to mend here.
     let schema = charge.schema.as_ref().and_then(|schema| CompiledSchema::compile(schema).ok());
     let expect = Expectation { session_id: &charge.known.session_id, schema: schema.as_ref() };

@@ -6,5 +6,6 @@ mod agent_files;
 mod artifacts;
 mod command;
 mod fence;
+mod llm;
 mod processes;
 mod workspaces;
