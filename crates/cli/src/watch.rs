@@ -182,6 +182,7 @@ impl<'a> Watch<'a> {
                 | Wish::Explain { .. }
                 | Wish::Steer(_)
                 | Wish::Submitted
+                | Wish::Ask { .. }
                 | Wish::Ping,
             ) => None,
         }

@@ -6,6 +6,7 @@ mod caller;
 mod fence;
 mod hostile;
 mod killed;
+mod models;
 mod queue;
 mod records;
 mod restart;

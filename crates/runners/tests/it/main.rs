@@ -2,10 +2,12 @@
 
 #![cfg(test)]
 
+mod acp;
 mod agent_files;
 mod artifacts;
 mod command;
 mod fence;
 mod llm;
 mod processes;
+mod talked;
 mod workspaces;

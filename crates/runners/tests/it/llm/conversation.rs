@@ -6,7 +6,8 @@ use legation_runners::envoy::{FaultKind, Outcome, Told};
 use serde_json::{Value, json};
 
 use super::server::{Script, anthropic, anthropic_events};
-use super::stage::{Stage, tools};
+use super::stage::Stage;
+use crate::talked::tools;
 
 fn chat(delta: &Value, finish: Option<&str>) -> Value {
     json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})

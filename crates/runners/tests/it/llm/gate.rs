@@ -4,7 +4,7 @@ use legation_core::agent::Level::{self, Allow, Ask, Deny};
 use legation_runners::envoy::Tools;
 use legation_runners::llm::gate::{is_offered, level, server_level};
 
-use super::stage::tools;
+use crate::talked::tools;
 
 fn with(shell: Level, others: &[(&str, Level)]) -> Tools {
     let others = others.iter().map(|(name, level)| ((*name).to_owned(), *level)).collect();
