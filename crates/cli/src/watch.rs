@@ -185,6 +185,7 @@ impl<'a> Watch<'a> {
                 | Wish::Steer(_)
                 | Wish::Submitted
                 | Wish::Who
+                | Wish::Ask { .. }
                 | Wish::Ping,
             ) => None,
         }

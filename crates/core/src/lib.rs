@@ -14,6 +14,7 @@ pub mod decision;
 pub mod digest;
 pub mod ids;
 pub mod money;
+pub mod prices;
 pub mod returns;
 pub mod task;
 pub mod text;

@@ -71,6 +71,12 @@ pub enum Wish {
     Submitted,
     /// Say who the caller is.
     Who,
+    /// Ask a human whether the attempt may do something, and wait for the word. An envoy
+    /// says this.
+    Ask {
+        /// What it wants to do.
+        what: String,
+    },
     /// Say how you are.
     Ping,
 }

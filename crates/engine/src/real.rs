@@ -12,6 +12,7 @@ mod envoy;
 mod fence;
 mod handed_in;
 mod live;
+mod pricing;
 mod queue;
 mod set_up;
 mod verify;
@@ -31,7 +32,7 @@ use legation_runners::keep::Pace;
 use legation_runners::supervise::{Ancestry, Keeper, Remote, ancestry};
 use legation_runners::workspace::{self, Spaces};
 use rustc_hash::FxHashMap;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
 use self::callers::Callers;
@@ -183,6 +184,12 @@ impl Real {
         self.inner.spaces.homes().iter().any(|home| folder.starts_with(home))
     }
 
+    /// An attempt asks something of a human; the word comes by what is answered here.
+    /// Nothing means that it asks already, or does not run.
+    pub fn asks(&self, attempt: &AttemptId) -> Option<oneshot::Receiver<bool>> {
+        self.inner.running().get(attempt).cloned()?.ask()
+    }
+
     /// An attempt says that it has handed in its return.
     pub fn submitted(&self, attempt: &AttemptId) {
         if let Some(live) = self.inner.running().get(attempt) {
@@ -313,8 +320,12 @@ impl World for Real {
             Act::SetDeadline { attempt, deadline } => {
                 inner.set_pace(&attempt, |pace| pace.deadline_ms = deadline.map(kept_until));
             }
-            // A command cannot ask, so it cannot be answered; it is told for the record.
-            Act::Answer { attempt, .. } => {
+            Act::Answer { attempt, approved } => {
+                // Nobody waits where the engine died in between; it is asked again then.
+                let live = inner.running().get(&attempt).cloned();
+                if let Some(live) = live {
+                    live.answer(approved);
+                }
                 tokio::spawn(async move { mail.tell(Command::Answered { attempt }).await });
             }
             Act::Keep(work) => drop(tokio::spawn(async move { inner.keep_early(work).await })),

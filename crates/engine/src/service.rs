@@ -4,6 +4,7 @@
 //! and gone some time after it has nothing to do; attempts that run do not need it,
 //! and the next one takes them up.
 
+mod ask;
 mod caller;
 mod clean_up;
 mod converse;

@@ -13,6 +13,7 @@ mod charge;
 mod dialogue;
 mod ear;
 mod event;
+mod human;
 mod lines;
 mod process;
 mod reader;
@@ -31,15 +32,19 @@ pub use charge::{Charge, Door, Tools};
 pub use dialogue::Dialogue;
 pub use ear::Ear;
 pub use event::{Event, Fault, FaultKind, Outcome};
+pub use human::{Word, ask};
 pub use lines::Lines;
 pub use process::{End, Interrupt, Program, Spawn, Stdin, Turn};
 pub use reader::{MAX_TOLD_BYTES, Reader};
+pub(crate) use talk::violation;
 pub use told::Told;
 
 use self::process::Process;
+use crate::acp::Acp;
 use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
 use crate::gemini::Gemini;
+use crate::llm::Llm;
 use crate::opencode::OpenCode;
 
 /// The verb by which the binary starts itself as an envoy. It is not for people.
@@ -87,7 +92,15 @@ async fn live(charge: Charge) -> io::Result<ExitCode> {
         Runner::Codex => converse(&charge, Codex::default(), &mut ear).await,
         Runner::Gemini => converse(&charge, Gemini::default(), &mut ear).await,
         Runner::OpenCode => converse(&charge, OpenCode::default(), &mut ear).await,
-        Runner::Acp | Runner::Llm | Runner::Command => {
+        Runner::Acp => talk::through(&charge, Acp::default(), &mut ear).await,
+        Runner::Llm => {
+            let env = std::env::vars_os();
+            let env = env.filter_map(|(name, value)| {
+                Some((name.into_string().ok()?, value.into_string().ok()?))
+            });
+            talk::through(&charge, Llm::new(env.collect()), &mut ear).await;
+        }
+        Runner::Command => {
             return Ok(ExitCode::from(NO_CHARGE));
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows that a log exists.
 
+pub mod acp;
 pub mod agents;
 pub mod artifacts;
 pub mod claude_code;
@@ -13,10 +14,12 @@ pub mod fence;
 pub mod gemini;
 pub mod hearing;
 pub mod keep;
+pub mod llm;
 pub mod opencode;
 pub mod permissions;
 mod procfs;
 pub mod prompt;
+mod rpc;
 mod settings;
 pub mod supervise;
 mod tail;

@@ -68,6 +68,31 @@ const PROVIDERS: &[&str] = &[
     "XDG_CACHE_HOME",
 ];
 
+/// Keys of the providers that our own agent can use, then where they are and what they may
+/// say.
+const MODELS: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "GEMINI_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "XAI_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "OPENAI_BASE_URL",
+    "OPENROUTER_BASE_URL",
+    "GEMINI_BASE_URL",
+    "GROQ_BASE_URL",
+    "MISTRAL_BASE_URL",
+    "DEEPSEEK_BASE_URL",
+    "XAI_BASE_URL",
+    "VLLM_BASE_URL",
+    "OLLAMA_HOST",
+    "LLM_MAX_TOKENS",
+];
+
 /// Every runner that has an envoy, in the order in which one is chosen.
 pub const VENDORS: &[Vendor] = &[
     Vendor {
@@ -111,8 +136,8 @@ pub const VENDORS: &[Vendor] = &[
     Vendor {
         runner: Runner::Llm,
         program: "",
-        variables: PROVIDERS,
-        keys: PROVIDERS.split_at(10).0,
+        variables: MODELS,
+        keys: MODELS.split_at(9).0,
         state: &[],
         logins: &[],
     },

@@ -8,6 +8,7 @@ mod dir;
 mod fence;
 mod hostile;
 mod killed;
+mod models;
 mod queue;
 mod records;
 mod resolve;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::ids::{AgentId, SessionId};
 use crate::money::Usd;
+use crate::prices::CostBasis;
 
 /// How a piece of work ended, in the child's own words or in ours.
 #[derive(
@@ -198,8 +199,15 @@ pub struct Receipt {
     pub verify: Vec<Verification>,
     /// Tokens by kind; absent where the runner told none.
     pub tokens: Option<Tokens>,
-    /// Cost; absent where unknown.
+    /// Cost: what the runner said, else tokens times prices; absent where neither is known.
     pub cost_usd: Option<Usd>,
+    /// Tokens times prices, also where the runner said what it cost; absent where a price
+    /// is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_estimated_usd: Option<Usd>,
+    /// Where the cost comes from; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_basis: Option<CostBasis>,
     /// How long it took.
     pub duration_ms: u64,
     /// Delegations below it and how they ended.

@@ -10,6 +10,7 @@ mod decision;
 mod golden;
 mod money;
 mod overlap;
+mod prices;
 mod returns;
 mod story;
 mod task;

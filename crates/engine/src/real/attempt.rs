@@ -25,6 +25,7 @@ use super::Inner;
 use super::envoy::{self, Mission};
 use super::fence::Around;
 use super::live::Live;
+use super::pricing::Pricing;
 use super::verify::Owner;
 use crate::mail::Mailbox;
 use crate::world::Job;
@@ -153,8 +154,12 @@ impl Inner {
         let pace = live.pace();
         let agent = (&definition, file.as_deref());
         let (order, state) = self.order(job, &place, agent, (runner, env, pace))?;
-        let around =
-            Around { path: &job.brief.delegation_path, agent_file: file.as_deref(), state };
+        let around = Around {
+            path: &job.brief.delegation_path,
+            agent_file: file.as_deref(),
+            state,
+            can_ask: matches!(runner, Runner::Acp | Runner::Llm),
+        };
         let order = self.fenced(order, &place, around)?;
         let running = self.keeper.spawn(&order).await;
         let running = running.map_err(|error| Obstacle {
@@ -268,6 +273,15 @@ impl Inner {
         Hearing::of(runner.unwrap_or(Runner::Command))
     }
 
+    /// How the tokens of an attempt are priced.
+    pub(super) fn pricing(&self, job: &Job) -> Pricing {
+        let agent = self.agent(&job.agent, job.parent.as_ref());
+        let env = self.passed_on(&job.tree);
+        let runner = agent.as_ref().and_then(|(definition, _)| envoy::runner(definition, &env));
+        let model = agent.and_then(|(definition, _)| definition.model);
+        Pricing { own: self.home().config.prices.clone(), model, runner }
+    }
+
     /// The cgroup of an attempt, where it gets one. The keeper is the parent of every
     /// orphan anyhow; a group also holds when the keeper is killed.
     fn group(&self, job: &Job) -> Option<PathBuf> {
@@ -287,7 +301,8 @@ impl Inner {
         running: Running,
         (live, mail): (Arc<Live>, Mailbox),
     ) {
-        let heard = listen(&job, (self.hearing(&job), running), &live, &mail).await;
+        let hearing = (self.hearing(&job), self.pricing(&job));
+        let heard = listen(&job, (hearing, running), &live, &mail).await;
         // A keeper that was killed is no crash of ours: its attempt has failed.
         let asked = self.honour_entries(&job, &heard, &mail).await;
         let mut end = self.collect(&job, &place, heard, &live).await;
@@ -315,7 +330,7 @@ pub(super) fn environment(place: &Place, definition: &Definition) -> Vec<(String
 /// Passes on what a program says, until it and all it has started have ended.
 async fn listen(
     job: &Job,
-    (mut hearing, mut running): (Hearing, Running),
+    ((mut hearing, pricing), mut running): ((Hearing, Pricing), Running),
     live: &Live,
     mail: &Mailbox,
 ) -> Heard {
@@ -339,11 +354,13 @@ async fn listen(
         let Some(chunk) = chunk else { break };
         for report in hearing.push(&chunk) {
             match report {
-                Report::Usage(usage) => mail.tell(used(job, usage.tokens, usage.cost, None)).await,
+                Report::Usage(usage) => {
+                    mail.tell(used(job, usage.tokens, pricing.so_far(&hearing), None)).await;
+                }
                 Report::Progress(progress) => last = Some(progress),
                 Report::Context(tokens) => {
-                    let usage = hearing.usage();
-                    mail.tell(used(job, usage.tokens, usage.cost, Some(tokens))).await;
+                    let (used_so_far, cost) = (hearing.usage().tokens, pricing.so_far(&hearing));
+                    mail.tell(used(job, used_so_far, cost, Some(tokens))).await;
                 }
                 Report::Stalled => mail.tell(Command::Stall { attempt: job.attempt.clone() }).await,
                 Report::Ignored(_) => {}

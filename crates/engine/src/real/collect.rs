@@ -49,7 +49,8 @@ impl Inner {
                 Vec::new()
             }
         };
-        let receipt = receipt(job, (&heard, handed_in.as_ref()), seen, verify);
+        let mut receipt = receipt(job, (&heard, handed_in.as_ref()), seen, verify);
+        self.pricing(job).enter(&heard.hearing, &mut receipt);
         let hold_until = hold_until(&said);
         if let Some(until) = hold_until {
             self.hold(&job.agent, until);

@@ -44,6 +44,8 @@ pub(super) struct Around<'a> {
     pub(super) agent_file: Option<&'a Path>,
     /// Where its runner's program keeps its state.
     pub(super) state: Vec<PathBuf>,
+    /// Whether a human can be asked before it does something.
+    pub(super) can_ask: bool,
 }
 
 impl Inner {
@@ -83,7 +85,7 @@ impl Inner {
         fence.readable.extend(self.named(&home.config.workspace.share));
         fence.writable.extend(self.named(&sandbox.writable));
         fence.writable.extend(around.state);
-        let may_edit = self.may_edit(around.path);
+        let may_edit = self.may_edit(around.path, around.can_ask);
         if may_edit { &mut fence.writable } else { &mut fence.readable }.push(place.root.clone());
         Ok(Order { fence: Some(fence.real()), ..order })
     }
@@ -148,12 +150,16 @@ impl Inner {
         paths.iter().map(|path| named(&self.options.project, path)).collect()
     }
 
-    /// Whether an attempt may change its workspace. A command cannot ask anybody, so
-    /// what would have to be asked for is not allowed.
-    fn may_edit(&self, path: &[AgentId]) -> bool {
+    /// Whether an attempt may change its workspace. Where nobody can be asked, what would
+    /// have to be asked for is not allowed.
+    fn may_edit(&self, path: &[AgentId], can_ask: bool) -> bool {
         let path = path.get(1..).unwrap_or_default();
         let permissions = self.home().roster.permissions(path, None);
-        permissions.is_ok_and(|all| all.verdict_checked_by_use("edit").level == Level::Allow)
+        permissions.is_ok_and(|all| match all.verdict_checked_by_use("edit").level {
+            Level::Allow => true,
+            Level::Ask => can_ask,
+            Level::Deny => false,
+        })
     }
 }
 

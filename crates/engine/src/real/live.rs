@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use legation_core::tree::event::Process;
 use legation_runners::keep::Pace;
 use legation_runners::supervise::Remote;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 /// What is wanted of an attempt, and how to reach its processes once there are any.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(super) struct Live {
     pace: Mutex<Pace>,
     /// It has to stop.
     stopping: AtomicBool,
+    /// Who waits for a human's word.
+    asks: Mutex<Option<oneshot::Sender<bool>>>,
     /// It has handed in a return.
     pub(super) handed_in: Notify,
 }
@@ -67,6 +69,24 @@ impl Live {
         if self.is_stopping() {
             self.stop();
         }
+    }
+
+    /// Waits for a human's word; nothing means that somebody does already.
+    pub(super) fn ask(&self) -> Option<oneshot::Receiver<bool>> {
+        let mut asks = self.asks.lock().unwrap_or_else(PoisonError::into_inner);
+        if asks.as_ref().is_some_and(|waiting| !waiting.is_closed()) {
+            return None;
+        }
+        let (tell, told) = oneshot::channel();
+        *asks = Some(tell);
+        Some(told)
+    }
+
+    /// A human has spoken.
+    pub(super) fn answer(&self, approved: bool) {
+        let waiting = self.asks.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Whoever asked may have ended since.
+        waiting.map(|waiting| waiting.send(approved));
     }
 
     fn say(&self, pace: Pace) {

@@ -104,7 +104,8 @@ impl Inner {
         };
         let order = start.order(self.passed_on(owner.tree)).ok()?;
         // What is verified is the child's own code, so it runs where the child did.
-        let around = Around { path: owner.path, agent_file: None, state: Vec::new() };
+        let around =
+            Around { path: owner.path, agent_file: None, state: Vec::new(), can_ask: false };
         let order = self.fenced(order, place, around).ok()?;
         let (mut running, told) = match self.keeper.spawn(&order).await {
             Ok(running) => (running, Some(Pace { frozen: false, ..pace })),

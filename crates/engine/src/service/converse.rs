@@ -89,6 +89,7 @@ impl<H: Host> Service<H> {
                 Ok(Reply::Done(json!({})))
             }
             Wish::Who => self.tell_who(&who).await,
+            Wish::Ask { what } => self.ask(&who, what).await,
             Wish::Ping => Ok(Reply::Done(json!({}))),
         }
     }

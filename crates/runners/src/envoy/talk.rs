@@ -58,7 +58,7 @@ async fn converse(charge: &Charge, with: &mut impl Dialogue, ear: &mut Ear) {
 }
 
 /// What is wrong with the return in what was said; nothing means it is valid.
-fn violation(charge: &Charge, text: &str) -> Option<Violation> {
+pub(crate) fn violation(charge: &Charge, text: &str) -> Option<Violation> {
     // A schema that cannot be used is told by the engine, and nobody's to mend here.
     let schema = charge.schema.as_ref().and_then(|schema| CompiledSchema::compile(schema).ok());
     let expect = Expectation { session_id: &charge.known.session_id, schema: schema.as_ref() };

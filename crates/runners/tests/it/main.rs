@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod acp;
 mod agent_files;
 mod artifacts;
 mod claude_code;
@@ -10,6 +11,8 @@ mod command;
 mod contract;
 mod fence;
 mod gemini;
+mod llm;
 mod opencode;
 mod processes;
+mod talked;
 mod workspaces;

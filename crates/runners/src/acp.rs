@@ -1,0 +1,356 @@
+//! Any agent that speaks the Agent Client Protocol, version 1.
+//!
+//! The program is started once and stays for the whole conversation. It asks before it
+//! uses tools, and is answered by our levels; where a level says to ask, a human is.
+
+mod files;
+mod parse;
+mod permissions;
+mod wire;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use legation_core::agent::Level;
+use legation_core::text::shown::{clip, visible};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use self::parse::Listener;
+use self::permissions::{Use, choose};
+use self::wire::{Ended, File, Hello, Permission, Session, Told as Happened};
+use crate::envoy::{Charge, Dialogue, Ear, Event, Fault, FaultKind, Outcome, Told, Word, ask};
+use crate::procfs::Busy;
+use crate::rpc::{Incoming, Peer, Start, Wrong};
+
+/// The version of the protocol that is spoken.
+const VERSION: u64 = 1;
+/// How long an agent may take to be ready.
+const READY_IN: Duration = Duration::from_secs(60);
+/// How long one that was asked to stop may take.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How long it may take to end. Some never do, and are left to the keeper.
+const END_IN: Duration = Duration::from_millis(500);
+/// How often silence is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How long it may say nothing outside a tool call.
+const SILENCE: Duration = Duration::from_secs(600);
+/// "Method not found" and "invalid parameters" in JSON-RPC.
+const NO_METHOD: i64 = -32601;
+const BAD_PARAMS: i64 = -32602;
+/// The protocol's own number for somebody who is not logged in.
+const NO_LOGIN: i64 = -32000;
+/// Characters of a failure that are told.
+const TOLD_CHARS: usize = 300;
+
+/// A conversation with such an agent.
+#[derive(Default)]
+pub struct Acp {
+    open: Option<Open>,
+}
+
+struct Open {
+    peer: Peer,
+    session: String,
+    root: PathBuf,
+    listener: Listener,
+    is_told: bool,
+}
+
+impl Dialogue for Acp {
+    async fn turn(&mut self, charge: &Charge, text: &str, ear: &mut Ear) -> Outcome {
+        let mut text = text.to_owned();
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => {
+                if !charge.instructions.is_empty() {
+                    // The protocol has no place for instructions that all agents know.
+                    text = format!("{}\n\n{text}", charge.instructions);
+                }
+                match timeout(READY_IN, begin(charge)).await {
+                    Ok(Ok(open)) => open,
+                    Ok(Err(fault)) => return Outcome::Broken(fault),
+                    Err(_) => {
+                        let why = "The agent did not get ready in time.";
+                        return Outcome::Broken(Fault::new(FaultKind::NotStarted, why));
+                    }
+                }
+            }
+        };
+        ear.hear(Event::Conversation(open.session.clone()));
+        match open.turn(charge, &text, ear).await {
+            Ok(outcome) => {
+                if ear.is_stopped() {
+                    open.peer.bury(END_IN).await;
+                } else {
+                    self.open = Some(open);
+                }
+                outcome
+            }
+            Err(Gone) => {
+                let words = open.peer.bury(END_IN).await;
+                let words = clip(&visible(words.trim()), TOLD_CHARS).into_owned();
+                Outcome::Broken(Fault::new(FaultKind::Cut, format!("The agent has ended. {words}")))
+            }
+        }
+    }
+}
+
+/// The program says nothing more.
+struct Gone;
+
+/// Starts the program and makes a session.
+async fn begin(charge: &Charge) -> Result<Open, Fault> {
+    let cannot = |why: String| Fault::new(FaultKind::NotStarted, why);
+    // An agent that would use tools unasked is made to ask.
+    let asks =
+        json!({"edit": "ask", "bash": "ask", "webfetch": "ask", "external_directory": "deny"});
+    let env = [("OPENCODE_PERMISSION".to_owned(), asks.to_string())];
+    let start = Start { command: &charge.program, env: &env, cwd: &charge.workspace };
+    let program = charge.program.first().map_or("the agent", String::as_str);
+    let mut peer = Peer::start(&start)
+        .map_err(|problem| cannot(format!("{program} cannot be started: {problem}")))?;
+    let root = std::fs::canonicalize(&charge.workspace)
+        .map_err(|problem| cannot(format!("The workspace cannot be used: {problem}")))?;
+    let about = json!({"name": "legation", "version": env!("CARGO_PKG_VERSION")});
+    let abilities = json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false});
+    let hello =
+        json!({"protocolVersion": VERSION, "clientCapabilities": abilities, "clientInfo": about});
+    let hello: Hello = request(&mut peer, "initialize", &hello).await?;
+    if hello.protocol_version != VERSION {
+        return Err(cannot(format!(
+            "{program} speaks version {} of the protocol.",
+            hello.protocol_version
+        )));
+    }
+    let name = hello.agent_info.map(|about| about.name).unwrap_or_default();
+    let session: Session = request(&mut peer, "session/new", &new_session(charge, &name)).await?;
+    let offered = session.models.map(|models| models.available_models).unwrap_or_default();
+    let wanted = charge
+        .model
+        .as_ref()
+        .filter(|wanted| offered.iter().any(|model| model.model_id == **wanted));
+    if let Some(model) = wanted {
+        let chosen = json!({"sessionId": session.session_id, "modelId": model});
+        let _: Value = request(&mut peer, "session/set_model", &chosen).await?;
+    }
+    let (listener, session) = (Listener::default(), session.session_id);
+    Ok(Open { peer, session, root, listener, is_told: false })
+}
+
+fn new_session(charge: &Charge, name: &str) -> Value {
+    let env: Vec<Value> =
+        charge.door.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    let door = json!({"name": "legation", "command": charge.door.exe, "args": ["mcp"], "env": env});
+    // As root Claude would not begin otherwise, and it is never to skip a question.
+    let options = json!({"claudeCode": {"options": {"allowDangerouslySkipPermissions": false}}});
+    let meta = if name.contains("claude") { options } else { json!({}) };
+    json!({"cwd": charge.workspace, "mcpServers": [door], "_meta": meta})
+}
+
+/// Asks something before there is anything to listen to.
+async fn request<T: DeserializeOwned>(
+    peer: &mut Peer,
+    method: &str,
+    params: &Value,
+) -> Result<T, Fault> {
+    let asked = peer.ask(method, params);
+    while let Some(incoming) = peer.next().await {
+        match incoming {
+            Incoming::Reply { id, outcome } if id == asked => {
+                let result = outcome.map_err(|wrong| fault(&wrong))?;
+                let result = if result.get() == "null" { "{}" } else { result.get() };
+                return serde_json::from_str(result).map_err(|problem| {
+                    let why = format!("The answer to `{method}` makes no sense: {problem}");
+                    Fault::new(FaultKind::NotStarted, why)
+                });
+            }
+            Incoming::Request { id, .. } => peer.refuse(&id, NO_METHOD, "not now"),
+            Incoming::Reply { .. } | Incoming::Notice { .. } => {}
+        }
+    }
+    Err(Fault::new(
+        FaultKind::NotStarted,
+        format!("The agent ended before it answered `{method}`."),
+    ))
+}
+
+/// What is wrong, in our words.
+fn fault(wrong: &Wrong) -> Fault {
+    let more = wrong.data.as_ref().and_then(|data| {
+        let text = data.as_str().or_else(|| data.get("details")?.as_str());
+        text.or_else(|| data.get("message")?.as_str())
+    });
+    let words =
+        [Some(wrong.message.as_str()), more].into_iter().flatten().collect::<Vec<_>>().join(": ");
+    let lower = words.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let kind =
+        if wrong.code == NO_LOGIN || has(&["authentication", "api key", "unauthorized", "login"]) {
+            FaultKind::Login
+        } else if has(&["rate limit", "overloaded", "429", "529", "quota"]) {
+            FaultKind::RateLimit
+        } else {
+            FaultKind::Provider
+        };
+    Fault::new(kind, clip(&visible(&words), TOLD_CHARS).into_owned())
+}
+
+impl Open {
+    /// Says something and listens until the turn is over.
+    async fn turn(&mut self, charge: &Charge, text: &str, ear: &mut Ear) -> Result<Outcome, Gone> {
+        let prompt = json!({"sessionId": self.session, "prompt": [{"type": "text", "text": text}]});
+        let asked = self.peer.ask("session/prompt", &prompt);
+        let mut busy = Busy::below(self.peer.id());
+        let mut next_look = Instant::now() + LOOK_EVERY;
+        let mut give_up_at = None;
+        let mut heard = Vec::new();
+        loop {
+            tokio::select! {
+                incoming = self.peer.next() => {
+                    match incoming.ok_or(Gone)? {
+                        Incoming::Reply { id, outcome } if id == asked => {
+                            return Ok(self.ended(outcome, ear));
+                        }
+                        Incoming::Request { id, method, params } => {
+                            self.grant((&id, &method, &params), charge, ear).await;
+                        }
+                        Incoming::Notice { method, params } if method == "session/update" => {
+                            if let Ok(happened) = serde_json::from_str::<Happened>(params.get()) {
+                                self.listener.take(happened.update, &mut heard);
+                            }
+                        }
+                        Incoming::Reply { .. } | Incoming::Notice { .. } => heard.push(Event::Alive),
+                    }
+                    heard.drain(..).for_each(|event| ear.hear(event));
+                }
+                () = ear.stopped(), if give_up_at.is_none() => {
+                    self.call_off();
+                    give_up_at = Some(Instant::now() + PATIENCE);
+                }
+                () = sleep_until(give_up_at.unwrap_or(next_look)), if give_up_at.is_some() => {
+                    return Ok(Outcome::Over);
+                }
+                () = sleep_until(next_look), if give_up_at.is_none() => {
+                    next_look = Instant::now() + LOOK_EVERY;
+                    if busy.changed() {
+                        ear.stay_calm();
+                    }
+                    if ear.silent_for() >= SILENCE {
+                        let after_ms = u64::try_from(ear.silent_for().as_millis()).unwrap_or(u64::MAX);
+                        ear.tell(&Told::Stalled { after_ms });
+                        ear.stay_calm();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the agent to stop, once.
+    fn call_off(&mut self) {
+        if !std::mem::replace(&mut self.is_told, true) {
+            self.peer.tell("session/cancel", &json!({"sessionId": self.session}));
+        }
+    }
+
+    fn ended(&mut self, outcome: Result<Box<RawValue>, Wrong>, ear: &mut Ear) -> Outcome {
+        let mut heard = Vec::new();
+        let ended: Ended = match &outcome {
+            Ok(result) => serde_json::from_str(result.get()).unwrap_or_default(),
+            Err(_) => Ended::default(),
+        };
+        self.listener.end(&ended, &mut heard);
+        heard.into_iter().for_each(|event| ear.hear(event));
+        if let Err(wrong) = outcome {
+            return Outcome::Broken(fault(&wrong));
+        }
+        let broken = |kind, why: &str| Outcome::Broken(Fault::new(kind, why));
+        match ended.stop_reason.as_str() {
+            "end_turn" => Outcome::Over,
+            "cancelled" if ear.is_stopped() => Outcome::Over,
+            "max_tokens" => {
+                broken(FaultKind::Cut, "The answer was cut off where it became too long.")
+            }
+            "max_turn_requests" => broken(FaultKind::Turns, "The agent has used all of its turns."),
+            "refusal" => broken(FaultKind::Provider, "The model would not go on."),
+            "cancelled" => broken(FaultKind::Provider, "The agent called its turn off by itself."),
+            _ => broken(FaultKind::Cut, "The agent did not say how its turn ended."),
+        }
+    }
+
+    /// Answers what the agent wants of us.
+    async fn grant(
+        &mut self,
+        (id, method, params): (&Value, &str, &RawValue),
+        charge: &Charge,
+        ear: &mut Ear,
+    ) {
+        match method {
+            "session/request_permission" => match serde_json::from_str(params.get()) {
+                Ok(wanted) => self.permit(id, wanted, charge, ear).await,
+                Err(problem) => self.peer.refuse(id, BAD_PARAMS, &problem.to_string()),
+            },
+            "fs/read_text_file" | "fs/write_text_file" => {
+                let done = serde_json::from_str::<File>(params.get())
+                    .map_err(|problem| problem.to_string());
+                let done = done.and_then(|file| match method {
+                    "fs/read_text_file" => files::read(&self.root, &charge.tools, &file),
+                    _ => files::write(&self.root, &charge.tools, &file),
+                });
+                ear.hear(Event::Alive);
+                match done {
+                    Ok(result) => self.peer.answer(id, &result),
+                    Err(why) => self.peer.refuse(id, BAD_PARAMS, &why),
+                }
+            }
+            _ => self.peer.refuse(id, NO_METHOD, "this is not offered"),
+        }
+    }
+
+    /// Answers whether a tool may be used.
+    async fn permit(&mut self, id: &Value, wanted: Permission, charge: &Charge, ear: &mut Ear) {
+        let Permission { tool_call, options } = wanted;
+        let used = Use::of(&tool_call).below(&charge.workspace).below(&self.root);
+        let what = used.what.join(", ");
+        let verdict = match used.level(&charge.tools) {
+            Level::Allow => Ok(()),
+            Level::Deny => Err("the agent may not use it for this"),
+            Level::Ask => match self.ask(&format!("{}: {what}", used.tool), ear).await {
+                Some(Word::Yes) => Ok(()),
+                Some(Word::No) => Err("a human said no"),
+                Some(Word::Nobody) => Err("it would have to be asked for, and nobody can be asked"),
+                None => Err("all shall stop"),
+            },
+        };
+        let choice = choose(&options, verdict.is_ok() && !self.is_told);
+        let outcome = match choice {
+            Some(choice) => json!({"outcome": "selected", "optionId": choice}),
+            None => json!({"outcome": "cancelled"}),
+        };
+        self.peer.answer(id, &json!({ "outcome": outcome }));
+        let mut heard = Vec::new();
+        match verdict {
+            // Some agents say nothing more of it until it is over.
+            Ok(()) => self.listener.tool(&tool_call, &mut heard),
+            Err(why) => heard.push(Event::Denied { tool: used.tool, why: why.to_owned() }),
+        }
+        heard.into_iter().for_each(|event| ear.hear(event));
+    }
+
+    /// Asks a human; nothing means that all shall stop.
+    async fn ask(&mut self, what: &str, ear: &mut Ear) -> Option<Word> {
+        let mut asking = std::pin::pin!(ask(what));
+        loop {
+            tokio::select! {
+                word = &mut asking => return Some(word),
+                () = ear.stopped() => {
+                    self.call_off();
+                    return None;
+                }
+                () = sleep_until(Instant::now() + LOOK_EVERY) => ear.stay_calm(),
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What agents say by the Agent Client Protocol, as far as it is looked at.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The answer to the first word.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Hello {
+    pub(super) protocol_version: u64,
+    pub(super) agent_info: Option<About>,
+}
+
+/// What an agent says it is.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct About {
+    pub(super) name: String,
+}
+
+/// A session that was made.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Session {
+    pub(super) session_id: String,
+    pub(super) models: Option<Models>,
+}
+
+/// Models that may be chosen.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Models {
+    pub(super) available_models: Vec<Model>,
+}
+
+/// One of them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Model {
+    pub(super) model_id: String,
+}
+
+/// What happens in a session.
+#[derive(Debug, Deserialize)]
+pub(super) struct Told {
+    pub(super) update: Update,
+}
+
+/// One thing that happened.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "sessionUpdate", rename_all = "snake_case")]
+pub(super) enum Update {
+    AgentMessageChunk {
+        content: Content,
+        #[serde(default, rename = "messageId")]
+        message: Option<String>,
+    },
+    ToolCall(ToolCall),
+    #[serde(rename = "tool_call_update")]
+    ToolCallGoesOn(ToolCall),
+    #[serde(rename = "usage_update")]
+    Usage {
+        #[serde(default)]
+        used: Option<u64>,
+        #[serde(default)]
+        cost: Option<Cost>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// Something said.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Content {
+    Text {
+        text: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// What a session has cost in all.
+#[derive(Debug, Deserialize)]
+pub(super) struct Cost {
+    pub(super) amount: f64,
+    #[serde(default)]
+    pub(super) currency: String,
+}
+
+/// A tool that is used.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ToolCall {
+    pub(super) tool_call_id: String,
+    pub(super) name: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) status: Option<String>,
+    pub(super) raw_input: Option<Value>,
+    pub(super) locations: Vec<Location>,
+}
+
+/// A file that a tool is used on.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Location {
+    pub(super) path: String,
+}
+
+/// An agent wants to know whether it may use a tool.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Permission {
+    pub(super) tool_call: ToolCall,
+    pub(super) options: Vec<Choice>,
+}
+
+/// What may be answered.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Choice {
+    pub(super) option_id: String,
+    #[serde(default)]
+    pub(super) kind: String,
+}
+
+/// How a turn ended.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Ended {
+    pub(super) stop_reason: String,
+    pub(super) usage: Option<Usage>,
+    #[serde(rename = "_meta")]
+    pub(super) meta: Option<Meta>,
+}
+
+/// What a turn used.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Usage {
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) cached_read_tokens: u64,
+    pub(super) cached_write_tokens: u64,
+    pub(super) thought_tokens: u64,
+    pub(super) total_tokens: Option<u64>,
+}
+
+/// What some agents say beside.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Meta {
+    pub(super) quota: Option<Quota>,
+}
+
+/// What a turn used, where it is said elsewhere.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Quota {
+    pub(super) token_count: Option<Count>,
+    pub(super) model_usage: Vec<ModelUsage>,
+}
+
+/// Tokens by kind.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Count {
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+}
+
+/// Whose tokens they are.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ModelUsage {
+    pub(super) model: String,
+}
+
+/// A file that an agent wants to read or write through us.
+#[derive(Debug, Deserialize)]
+pub(super) struct File {
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) content: Option<String>,
+    #[serde(default)]
+    pub(super) line: Option<usize>,
+    #[serde(default)]
+    pub(super) limit: Option<usize>,
+}

@@ -1,0 +1,5 @@
+//! Agents that speak the Agent Client Protocol, played from what real ones said.
+
+mod permits;
+mod replay;
+mod stage;

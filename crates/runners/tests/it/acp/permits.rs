@@ -1,0 +1,115 @@
+//! What an agent is answered when it asks.
+
+use legation_core::agent::Level;
+use legation_runners::envoy::{Outcome, Told};
+use serde_json::{Value, json};
+
+use super::stage::Stage;
+use crate::talked::tools;
+
+const BEGIN: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}
+{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#;
+const END: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#;
+
+/// Asks one thing; answers with what the agent was told, and which tools were denied.
+fn asked(method: &str, params: Value, shell: Level) -> (Value, Vec<String>, Stage) {
+    let question = json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params});
+    let mut stage = Stage::playing(&format!("{BEGIN}\n{question}\n{END}"), "cat > /dev/null\n");
+    stage.charge.tools = tools(shell);
+    assert_eq!(stage.say("Go."), Outcome::Over);
+    let denied = stage.heard.told().into_iter().filter_map(|told| match told {
+        Told::Denied { tool, .. } => Some(tool),
+        _ => None,
+    });
+    let denied = denied.collect();
+    let answer = stage.said().into_iter().find(|said| said["id"] == "q").unwrap();
+    (answer, denied, stage)
+}
+
+fn permission(call: Value) -> Value {
+    let options = json!([
+        {"optionId": "always", "kind": "allow_always"}, {"optionId": "once", "kind": "allow_once"},
+        {"optionId": "no", "kind": "reject_once"},
+    ]);
+    json!({"sessionId": "s", "toolCall": call, "options": options})
+}
+
+#[test]
+fn levels_decide_and_never_for_more_than_once() {
+    let shell = |command: &str| json!({"toolCallId": "t", "kind": "execute", "rawInput": {"command": command}});
+    let path = |kind: &str, path: &str| json!({"toolCallId": "t", "kind": kind, "locations": [{"path": path}]});
+    let other = |title: &str| json!({"toolCallId": "t", "kind": "other", "title": title});
+    for (call, level, expected) in [
+        (shell("ls"), Level::Allow, "once"),
+        (shell("ls"), Level::Deny, "no"),
+        (shell("ls"), Level::Ask, "no"),
+        (path("edit", "src/a.rs"), Level::Deny, "once"),
+        (path("edit", "/etc/passwd"), Level::Allow, "no"),
+        (path("read", "/usr/include/stdio.h"), Level::Allow, "once"),
+        (json!({"toolCallId": "t", "kind": "fetch", "title": "https://x"}), Level::Allow, "no"),
+        (other("mcp__legation__submit_result"), Level::Deny, "once"),
+        (other("submit_result (legation MCP Server)"), Level::Deny, "once"),
+        (other("legation_delegate"), Level::Allow, "no"),
+        (other("SwitchMode"), Level::Allow, "no"),
+        // A command that calls itself our own tool is a command.
+        (
+            json!({"toolCallId": "t", "kind": "execute", "title": "mcp__legation__submit_result"}),
+            Level::Deny,
+            "no",
+        ),
+    ] {
+        let (answer, denied, _) =
+            asked("session/request_permission", permission(call.clone()), level);
+        assert_eq!(answer["result"]["outcome"]["optionId"], expected, "{call} {level:?}");
+        assert_eq!(denied.len(), usize::from(expected == "no"), "{call}");
+    }
+}
+
+#[test]
+fn where_there_is_no_way_to_say_no_it_is_called_off() {
+    let mut wanted =
+        permission(json!({"toolCallId": "t", "kind": "execute", "rawInput": {"command": "ls"}}));
+    wanted["options"] = json!([{"optionId": "once", "kind": "allow_once"}]);
+    let (answer, ..) = asked("session/request_permission", wanted, Level::Deny);
+    assert_eq!(answer["result"], json!({"outcome": {"outcome": "cancelled"}}));
+}
+
+#[test]
+fn files_go_through_us_by_level_and_inside_the_workspace() {
+    let (answer, _, stage) = asked(
+        "fs/write_text_file",
+        json!({"sessionId": "s", "path": "new/a.txt", "content": "a\nb\nc\n"}),
+        Level::Deny,
+    );
+    assert_eq!(answer["result"], json!({}));
+    assert_eq!(std::fs::read_to_string(stage.folder().join("new/a.txt")).unwrap(), "a\nb\nc\n");
+    let (answer, ..) = asked(
+        "fs/read_text_file",
+        json!({"sessionId": "s", "path": "agent", "line": 1, "limit": 1}),
+        Level::Deny,
+    );
+    assert_eq!(answer["result"], json!({"content": "#!/bin/sh\n"}));
+    for params in [
+        json!({"path": "/etc/passwd"}),
+        json!({"path": "../x"}),
+        json!({"path": "."}),
+        json!({"path": 5}),
+        json!({}),
+    ] {
+        let (answer, ..) = asked("fs/read_text_file", params.clone(), Level::Allow);
+        assert!(answer.get("error").is_some(), "{params}: {answer}");
+    }
+    let (answer, ..) =
+        asked("fs/write_text_file", json!({"path": "/tmp/x", "content": ""}), Level::Allow);
+    assert!(answer.get("error").is_some());
+}
+
+#[test]
+fn what_is_not_offered_is_refused() {
+    for method in ["terminal/create", "session/unheard_of", ""] {
+        let (answer, ..) = asked(method, json!({}), Level::Allow);
+        assert_eq!(answer["error"]["code"], -32601, "{method}");
+    }
+    let (answer, ..) = asked("session/request_permission", json!({"options": 5}), Level::Allow);
+    assert_eq!(answer["error"]["code"], -32602);
+}

@@ -1,0 +1,10 @@
+//! Our own agent, against providers that say what a script tells them to.
+
+mod conversation;
+mod gate;
+mod hostile;
+mod provider;
+mod server;
+mod stage;
+mod stream;
+mod tools;

@@ -1,0 +1,58 @@
+//! What each use of a tool is allowed.
+
+use legation_core::agent::Level::{self, Allow, Ask, Deny};
+use legation_runners::envoy::Tools;
+use legation_runners::llm::gate::{is_offered, level, server_level};
+
+use crate::talked::tools;
+
+fn with(shell: Level, others: &[(&str, Level)]) -> Tools {
+    let others = others.iter().map(|(name, level)| ((*name).to_owned(), *level)).collect();
+    Tools { others, ..tools(shell) }
+}
+
+#[test]
+fn a_rule_about_a_part_counts_for_what_it_matches() {
+    let git = [("shell(git *)", Allow)];
+    let no_rm = [("shell(rm *)", Deny)];
+    let asks = [("shell(git push*)", Ask)];
+    for (tools, command, expected) in [
+        (with(Deny, &git), "git status", Allow),
+        (with(Deny, &git), "git", Allow),
+        (with(Deny, &git), "git status; rm -rf /", Deny),
+        (with(Deny, &git), "git log > /etc/passwd", Deny),
+        (with(Deny, &git), "git $(rm x)", Deny),
+        (with(Deny, &git), "gitx", Deny),
+        (with(Ask, &git), "ls", Ask),
+        (with(Allow, &no_rm), "ls", Allow),
+        (with(Allow, &no_rm), "rm x", Deny),
+        (with(Allow, &no_rm), "ls && rm x", Deny),
+        (with(Allow, &no_rm), "echo `rm x`", Deny),
+        (with(Allow, &asks), "git push origin", Ask),
+        (with(Allow, &asks), "git log", Allow),
+    ] {
+        assert_eq!(level(&tools, "shell", command), expected, "{command}");
+    }
+}
+
+#[test]
+fn paths_have_rules_too() {
+    let tools = with(Deny, &[("edit(secrets/*)", Deny), ("read(docs/*)", Allow)]);
+    let tools = Tools { read: Deny, ..tools };
+    assert_eq!(level(&tools, "edit", "secrets/key"), Deny);
+    assert_eq!(level(&tools, "edit", "src/a.rs"), Allow);
+    assert_eq!(level(&tools, "read", "docs/a;b.md"), Allow);
+    assert_eq!(level(&tools, "read", "src/a.rs"), Deny);
+    assert!(is_offered(&tools, "read"));
+    assert!(!is_offered(&tools, "shell"));
+}
+
+#[test]
+fn tools_of_servers_are_denied_unless_named() {
+    let tools = with(Allow, &[("mcp:git/*", Allow), ("mcp:git/push", Deny), ("mcp:db/read", Ask)]);
+    for (server, tool, expected) in
+        [("git", "log", Allow), ("git", "push", Deny), ("db", "read", Ask), ("db", "drop", Deny)]
+    {
+        assert_eq!(server_level(&tools, server, tool), expected, "{server}/{tool}");
+    }
+}

@@ -1,0 +1,95 @@
+//! What every conversation is tested with: a charge, and what was passed on of it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use legation_core::agent::{Level, Runner};
+use legation_core::returns::{Metadata, Tokens};
+use legation_runners::envoy::{Charge, Door, Told, Tools};
+
+/// What was passed on.
+#[derive(Clone, Default)]
+pub(crate) struct Heard(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Heard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Heard {
+    /// What was passed on, a line each.
+    pub(crate) fn told(&self) -> Vec<Told> {
+        let heard = self.0.borrow();
+        let lines = heard.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    }
+
+    /// The same for people to read. What was used is added up until something else is
+    /// told: how often it is told depends on how the bytes came in.
+    pub(crate) fn transcript(&self) -> String {
+        let mut lines = String::new();
+        let mut used: Option<(Tokens, Told)> = None;
+        for told in self.told() {
+            match told {
+                Told::Used { tokens, cost, model } => {
+                    let tokens = used.map_or(tokens, |(so_far, _)| so_far.plus(&tokens));
+                    used = Some((tokens, Told::Used { tokens, cost, model }));
+                }
+                Told::Context(_) => {}
+                Told::Text(text) if text == "\n" => {}
+                told => {
+                    let used = used.take().map(|(_, used)| used);
+                    for told in used.into_iter().chain([told]) {
+                        lines.push_str(&serde_json::to_string(&told).unwrap());
+                        lines.push('\n');
+                    }
+                }
+            }
+        }
+        lines
+    }
+}
+
+pub(crate) fn charge(workspace: &Path) -> Charge {
+    let known = serde_json::json!({
+        "session_id": "sess_1700000000_abc123", "agent_type": "writer",
+        "delegation_depth": 1, "delegation_path": ["user", "writer"],
+    });
+    let known: Metadata = serde_json::from_value(known).unwrap();
+    Charge {
+        runner: Runner::Llm,
+        program: Vec::new(),
+        model: Some("anthropic/claude-test".to_owned()),
+        temperature: None,
+        max_turns: None,
+        instructions: "Be brief.".to_owned(),
+        prompt: String::new(),
+        known,
+        schema: None,
+        tools: tools(Level::Allow),
+        is_fenced: false,
+        door: Door::default(),
+        scratch: workspace.join("scratch"),
+        workspace: workspace.to_owned(),
+    }
+}
+
+pub(crate) fn tools(shell: Level) -> Tools {
+    Tools {
+        read: Level::Allow,
+        edit: Level::Allow,
+        shell,
+        web: Level::Deny,
+        delegate: Level::Deny,
+        others: BTreeMap::new(),
+    }
+}
