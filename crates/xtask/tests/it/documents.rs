@@ -41,7 +41,7 @@ fn a_chore_that_does_not_exist_is_found() {
     let good = "Run `cargo xtask ci`, `cargo xtask ci --list`, or `cargo xtask --help`.";
     assert_eq!(found(commands_exist, &[("README.md", good)]), "");
     expect![[r#"
-        README.md:2: [doc-command] there is no `cargo xtask polish`: there are ci, tidy, setup, coverage, bench, fuzz, soak
+        README.md:2: [doc-command] there is no `cargo xtask polish`: there are ci, tidy, setup, conformance, coverage, bench, fuzz, soak, real-agents
     "#]].assert_eq(&found(commands_exist, &[("README.md", "\n$ cargo xtask polish --all\n")]));
 }
 
