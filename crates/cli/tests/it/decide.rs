@@ -240,7 +240,7 @@ fn json_has_every_field_of_a_decision() {
               "metadata": {
                 "taskId": "billing",
                 "agentId": "lead",
-                "configVersion": "4964093d1f58",
+                "configVersion": "55d308b9150b",
                 "thresholds": {
                   "delegationScore": 60,
                   "autoAcceptConfidence": 85,

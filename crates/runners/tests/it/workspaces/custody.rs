@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use legation_runners::workspace::{Because, Error, How, Limits, Spaces, Surplus};
+use legation_core::money::Usd;
+use legation_runners::workspace::{Because, Error, How, Limits, Note, Spaces, Surplus};
 
 use super::project::{Project, create, in_every_way, keep, merge, note, read, write};
 
@@ -219,4 +220,18 @@ fn results_go_by_the_rule_of_kept_work() {
 /// The lines of spare checkouts, however many there are.
 fn spares(spaces: &Spaces) -> String {
     goes(spaces, OLD, "del-1")
+}
+
+#[test]
+fn kept_work_says_what_it_cost() {
+    let project = Project::new();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "new.txt", "1\n");
+    let cost = Some(Usd::from_nanos(12_300_000));
+    let kept = spaces.keep(&place, &Note { cost, ..note() }).unwrap().unwrap();
+    let message = project.git(&format!("log -1 --format=%B {}", kept.commit));
+    assert!(message.contains("\nLegation-Cost: 0.0123 USD"), "{message}");
+    let works = spaces.works().unwrap();
+    assert_eq!(works[0].provenance.as_ref().unwrap().cost, cost);
 }

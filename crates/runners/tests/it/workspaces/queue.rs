@@ -205,3 +205,24 @@ fn however_large_a_conflict_is_what_is_told_of_it_is_small() {
     assert!(lines.iter().all(|line| line.chars().count() <= 200), "{lines:?}");
     assert!(lines.contains(&"[961 lines left out]") && lines.contains(&"======="), "{lines:?}");
 }
+
+#[test]
+fn what_a_crash_left_of_a_trial_goes_with_the_next_start_unless_it_may_be_in_use() {
+    in_every_way(|| {
+        let project = Project::new();
+        let (spaces, kept) = sides(&project, &[("a.txt", "1\n")], &[("b.txt", "2\n")]);
+        let second = spaces.find("exec-2").unwrap().unwrap();
+        let both = foreseen(&spaces, &kept);
+        let stage = spaces.rehearse(&second, &both).unwrap();
+        drop(spaces);
+        let spaces = project.open();
+        assert_eq!(spaces.rehearsals("exec-2").unwrap(), [stage.clone()], "it is taken up again");
+        assert_eq!(spaces.rehearsals("exec-1").unwrap(), []);
+        spaces.remove(&second).unwrap();
+        drop(spaces);
+        let spaces = project.open();
+        assert_eq!(spaces.rehearsals("exec-2").unwrap(), []);
+        assert!(!stage.root.exists());
+        assert_eq!(spaces.list().unwrap(), ["exec-1"]);
+    });
+}
