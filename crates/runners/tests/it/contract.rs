@@ -4,6 +4,7 @@
 
 mod charge;
 mod columns;
+mod held;
 mod hostile;
 mod shown;
 
