@@ -5,6 +5,7 @@
 
 mod parse;
 mod permissions;
+mod record;
 mod servers;
 mod spawn;
 mod strict;
@@ -17,14 +18,17 @@ use crate::envoy::{Charge, End, Event, Interrupt, Outcome, Program, Spawn, Turn}
 
 pub use parse::Parser;
 pub use permissions::{Permissions, Sandbox, permissions, table};
+pub use record::Record;
 pub use servers::named_in;
 pub use spawn::{Before, spawn};
 pub use strict::return_schema;
 
 /// A conversation with Codex.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Codex {
     parser: Parser,
+    /// What it writes down of the thread, once that is there.
+    record: Option<Record>,
 }
 
 impl Program for Codex {
@@ -42,6 +46,16 @@ impl Program for Codex {
 
     fn push(&mut self, bytes: &[u8], heard: &mut Vec<Event>) {
         self.parser.push(bytes, heard);
+    }
+
+    fn look(&mut self, heard: &mut Vec<Event>) {
+        if self.record.is_none() {
+            let thread = self.parser.thread();
+            self.record = thread.and_then(|thread| Record::find(&servers::home()?, thread));
+        }
+        if let Some(record) = &mut self.record {
+            self.parser.note(&record.read(), heard);
+        }
     }
 
     fn overhear(&mut self, last_words: &str, heard: &mut Vec<Event>) {

@@ -1,7 +1,8 @@
 //! What Codex says, as events: bytes in, events out, pure.
 //!
-//! It tells what was used at the end of a turn, for the whole thread; only the difference
-//! to what was told before is passed on. It never says what anything cost.
+//! It tells what was used at the end of a turn, its record says so after each answer of the
+//! model. Both speak of the whole thread; only the difference to what was told before is
+//! passed on. It never says what anything cost.
 
 mod line;
 
@@ -10,7 +11,7 @@ use std::collections::HashSet;
 use legation_core::returns::Tokens;
 use serde_json::Value;
 
-use self::line::{Figures, Item, Line};
+use self::line::{Figures, Item, Line, Noted};
 use crate::agents::{Vendor, tool_name};
 use crate::command::Usage;
 use crate::envoy::{End, Event, Fault, FaultKind, Lines, Outcome};
@@ -24,13 +25,14 @@ const NOT_GIVEN: &str = "unsupported call: ";
 #[derive(Clone, Debug, Default)]
 pub struct Parser {
     lines: Lines,
+    record: Lines,
     heard: Heard,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Heard {
     thread: Option<String>,
-    /// The model that was asked for. Codex never says which it used.
+    /// The model that was asked for, or that the record names.
     model: Option<String>,
     /// What the thread has used, as far as it was told.
     told: Tokens,
@@ -57,7 +59,9 @@ impl Parser {
     /// Another turn of the same thread begins, in another process, with the model that its
     /// agent asks for.
     pub fn begin(&mut self, model: Option<&str>) {
-        self.heard.model = model.map(str::to_owned);
+        if let Some(model) = model {
+            self.heard.model = Some(model.to_owned());
+        }
         self.lines = Lines::default();
         self.heard.turn = Turn::Silent;
         self.heard.tools.clear();
@@ -71,8 +75,14 @@ impl Parser {
 
     /// Takes a piece of output.
     pub fn push(&mut self, bytes: &[u8], events: &mut Vec<Event>) {
-        let Self { lines, heard } = self;
+        let Self { lines, heard, .. } = self;
         lines.push(bytes, |line| heard.take(line, events));
+    }
+
+    /// Takes a piece of the record that Codex keeps of the thread.
+    pub fn note(&mut self, bytes: &[u8], events: &mut Vec<Event>) {
+        let Self { record, heard, .. } = self;
+        record.push(bytes, |line| heard.note(line, events));
     }
 
     /// Takes the end of its log: there, and nowhere else, it says which tools the model
@@ -164,6 +174,26 @@ impl Heard {
                 self.trouble = line.error.map_or_else(String::new, |error| error.message);
             }
             "error" => self.trouble = line.message.unwrap_or_default(),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, line: &[u8], events: &mut Vec<Event>) {
+        let Ok(Noted { kind, payload }) = serde_json::from_slice::<Noted<'_>>(line) else { return };
+        match kind.as_ref() {
+            "turn_context" => {
+                if let Some(model) = payload.model {
+                    self.model = Some(model.into_owned());
+                }
+            }
+            "token_usage_record" if payload.thread_id.as_deref() == self.thread.as_deref() => {
+                if let Some(figures) = payload.thread_token_usage {
+                    self.used(figures, events);
+                }
+                if let Some(figures) = payload.usage {
+                    events.push(Event::Context(figures.context()));
+                }
+            }
             _ => {}
         }
     }

@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// The servers that Codex would start if nobody told it otherwise.
 pub(super) fn of_user() -> io::Result<Vec<String>> {
-    let Some(file) = configuration() else { return Ok(Vec::new()) };
+    let Some(file) = home().map(|home| home.join("config.toml")) else { return Ok(Vec::new()) };
     match fs::metadata(&file) {
         Ok(facts) if facts.len() > MAX_BYTES => {
             Err(io::Error::other(format!("{} is too large to be read", file.display())))
@@ -25,10 +25,11 @@ pub(super) fn of_user() -> io::Result<Vec<String>> {
     }
 }
 
-fn configuration() -> Option<PathBuf> {
+/// Codex's own folder.
+pub(super) fn home() -> Option<PathBuf> {
     let own = std::env::var_os("CODEX_HOME").filter(|folder| !folder.is_empty());
-    let home = || Some(Path::new(&std::env::var_os("HOME")?).join(".codex"));
-    Some(own.map(PathBuf::from).or_else(home)?.join("config.toml"))
+    let at_home = || Some(Path::new(&std::env::var_os("HOME")?).join(".codex"));
+    own.map(PathBuf::from).or_else(at_home)
 }
 
 /// The servers that a configuration names, ours excepted. One that cannot be switched off

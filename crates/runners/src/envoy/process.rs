@@ -57,6 +57,9 @@ pub trait Program {
     /// Whether it has said that this turn is over.
     fn is_over(&self) -> bool;
 
+    /// Looks at what else it leaves while it works. It is asked now and then, and at the end.
+    fn look(&mut self, _heard: &mut Vec<Event>) {}
+
     /// Takes the last of what it wrote to its standard error, once it has ended.
     fn overhear(&mut self, _last_words: &str, _heard: &mut Vec<Event>) {}
 
@@ -182,6 +185,7 @@ impl<P: Program> Process<P> {
                     let count = read.unwrap_or(0);
                     let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
                     self.program.push(bytes, &mut heard);
+                    self.program.look(&mut heard);
                     heard.drain(..).for_each(|event| ear.hear(event));
                     if self.program.is_over() {
                         if P::STAYS && !is_told {
@@ -206,6 +210,8 @@ impl<P: Program> Process<P> {
                 () = sleep_until(give_up_at.unwrap_or(next_look)), if give_up_at.is_some() => break,
                 () = sleep_until(next_look) => {
                     next_look = Instant::now() + look_every;
+                    self.program.look(&mut heard);
+                    heard.drain(..).for_each(|event| ear.hear(event));
                     if busy.changed() || self.program.may_be_silent() {
                         ear.stay_calm();
                     }
@@ -219,6 +225,7 @@ impl<P: Program> Process<P> {
             }
         }
         let (status, last_words) = running.bury().await;
+        self.program.look(&mut heard);
         self.program.overhear(&last_words, &mut heard);
         heard.drain(..).for_each(|event| ear.hear(event));
         self.program.end(&End { status, last_words: &last_words })

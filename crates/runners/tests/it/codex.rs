@@ -1,9 +1,15 @@
 //! Codex: how it is started, what it is told about permissions, what it says.
 
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::process::Command;
+
 use expect_test::{Expect, expect};
 use legation_core::agent::Level;
 use legation_core::returns::{Expectation, Fact, check as check_return};
-use legation_runners::codex::{Before, Parser, named_in, permissions, return_schema, spawn, table};
+use legation_runners::codex::{
+    Before, Parser, Record, named_in, permissions, return_schema, spawn, table,
+};
 use legation_runners::envoy::{End, Stdin};
 use serde_json::{Value, json};
 
@@ -282,4 +288,64 @@ fn a_return_in_the_enforced_form_is_valid() {
     let expect = Expectation { session_id: &known.session_id, schema: None };
     let checked = check_return(&returned, &expect, &|_: &str| Fact::Missing);
     assert!(checked.is_ok(), "{checked:?}");
+}
+
+/// A line of the record that Codex keeps.
+fn noted(thread: &str, input: u64) -> String {
+    let usage = json!({"input_tokens": input, "cached_input_tokens": 200, "output_tokens": 50});
+    let payload = json!({"thread_id": thread, "usage": usage, "thread_token_usage": usage});
+    format!("{}\n", json!({"ordinal": 1, "type": "token_usage_record", "payload": payload}))
+}
+
+#[test]
+fn what_the_record_says_is_told_at_once_and_not_again_at_the_end() {
+    let (mut parser, mut events) = (Parser::default(), Vec::new());
+    parser.begin(None);
+    parser.push(b"{\"type\":\"thread.started\",\"thread_id\":\"t1\"}\n", &mut events);
+    let model = json!({"type": "turn_context", "payload": {"model": "large"}});
+    let record = [
+        format!("{model}\nno JSON\n"),
+        noted("t1", 1000),
+        noted("another", 9999),
+        noted("t1", 900),
+    ];
+    record.iter().for_each(|line| parser.note(line.as_bytes(), &mut events));
+    let end = r#"{"type":"turn.completed","usage":{"input_tokens":1000,"cached_input_tokens":200,"output_tokens":70}}"#;
+    parser.push(format!("{end}\n").as_bytes(), &mut events);
+    expect![[r#"
+        calls it t1
+        used 800 in, 50 out, 0 reasoning, 200 read, 0 written, unknown by large
+        1000 in its context
+        900 in its context
+        used 0 in, 20 out, 0 reasoning, 0 read, 0 written, unknown by large
+    "#]]
+    .assert_eq(&shown(&events));
+}
+
+#[test]
+fn a_record_is_found_by_its_thread_and_followed() {
+    let home = tempfile::tempdir().unwrap();
+    let day = home.path().join("sessions/2026/11/16");
+    fs::create_dir_all(&day).unwrap();
+    assert!(Record::find(home.path(), "t1").is_none());
+    let path = day.join("rollout-2026-11-16T06-06-05-t1.jsonl");
+    fs::write(&path, "one\n").unwrap();
+    let mut record = Record::find(home.path(), "t1").unwrap();
+    assert_eq!(record.read(), b"one\n");
+    assert_eq!(record.read(), b"");
+    OpenOptions::new().append(true).open(&path).unwrap().write_all(b"two\n").unwrap();
+    assert_eq!(record.read(), b"two\n");
+    assert!(Record::find(home.path(), "t2").is_none());
+}
+
+#[test]
+fn a_record_that_would_make_us_wait_is_none() {
+    let home = tempfile::tempdir().unwrap();
+    let day = home.path().join("sessions/2026/11/16");
+    fs::create_dir_all(&day).unwrap();
+    let pipe = Command::new("mkfifo").arg(day.join("rollout-x-t1.jsonl")).status().unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", day.join("rollout-x-t2.jsonl")).unwrap();
+    assert!(pipe.success());
+    assert!(Record::find(home.path(), "t1").is_none());
+    assert!(Record::find(home.path(), "t2").is_none());
 }

@@ -5,6 +5,7 @@
 mod charge;
 mod columns;
 mod hear;
+mod held;
 mod hostile;
 mod shown;
 mod talk;

@@ -59,7 +59,30 @@ pub(super) struct Failure {
     pub(super) message: String,
 }
 
-/// What the whole thread has used so far.
+/// A line of the record that Codex keeps of a thread.
+#[derive(Deserialize)]
+pub(super) struct Noted<'a> {
+    #[serde(rename = "type", borrow)]
+    pub(super) kind: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) payload: Payload<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Payload<'a> {
+    /// Whose figures these are.
+    #[serde(default, borrow)]
+    pub(super) thread_id: Option<Cow<'a, str>>,
+    /// What the last answer of the model has used.
+    #[serde(default)]
+    pub(super) usage: Option<Figures>,
+    #[serde(default)]
+    pub(super) thread_token_usage: Option<Figures>,
+    #[serde(default, borrow)]
+    pub(super) model: Option<Cow<'a, str>>,
+}
+
+/// What was used: by the whole thread, or by one answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Figures {
@@ -71,6 +94,11 @@ pub(super) struct Figures {
 }
 
 impl Figures {
+    /// Everything that went in, and so was in the context.
+    pub(super) fn context(self) -> u64 {
+        self.input_tokens
+    }
+
     /// Codex counts what came from a cache, or went into one, as input too, and reasoning
     /// as output; here each is counted once.
     pub(super) fn tokens(self) -> Tokens {
