@@ -25,7 +25,7 @@ impl Program for OpenCode {
 
     fn spawn(&mut self, charge: &Charge, turn: &Turn<'_>) -> io::Result<Spawn> {
         let conversation = self.parser.conversation().map(str::to_owned);
-        self.parser.begin();
+        self.parser.begin(charge.max_turns);
         let theirs = std::env::var(CONFIG_VARIABLE).ok();
         spawn(charge, turn, conversation.as_deref(), theirs.as_deref())
     }
@@ -35,8 +35,12 @@ impl Program for OpenCode {
     }
 
     fn is_over(&self) -> bool {
-        // It does not say so, it ends.
-        false
+        // It does not say so, it ends; unless it was allowed no more.
+        self.parser.is_used_up()
+    }
+
+    fn must_be_stopped(&self) -> bool {
+        self.parser.is_used_up()
     }
 
     fn may_be_silent(&self) -> bool {

@@ -63,6 +63,11 @@ pub trait Program {
     /// Takes the last of what it wrote to its standard error, once it has ended.
     fn overhear(&mut self, _last_words: &str, _heard: &mut Vec<Event>) {}
 
+    /// Whether it would go on although its turn is over, and has to be stopped.
+    fn must_be_stopped(&self) -> bool {
+        false
+    }
+
     /// Whether it may be silent now for as long as it wants, since a tool may be at work.
     fn may_be_silent(&self) -> bool {
         false
@@ -191,6 +196,10 @@ impl<P: Program> Process<P> {
                         if P::STAYS && !is_told {
                             self.stays = Some(running);
                             return self.program.end(&End { status: None, last_words: "" });
+                        }
+                        if self.program.must_be_stopped() && !is_told {
+                            is_told = true;
+                            running.interrupt(self.program.interrupt());
                         }
                         running.say = None;
                         give_up_at.get_or_insert_with(|| Instant::now() + END_AFTER);

@@ -6,6 +6,7 @@ use super::around::{Around, MACHINE_VARIABLE};
 use super::permissions::policy;
 use super::settings::settings;
 use crate::envoy::{Charge, Spawn, Stdin, Turn};
+use crate::permissions::Scope;
 
 /// The command line, environment and files of one turn.
 pub fn spawn(
@@ -50,8 +51,15 @@ pub fn spawn(
 /// What is said. A system prompt of ours would replace all of the program's own, which
 /// says how its tools are used; so the agent's instructions come first in the brief.
 fn said(charge: &Charge, turn: &Turn<'_>, conversation: Option<&str>) -> String {
-    if conversation.is_some() || charge.instructions.trim().is_empty() {
-        return turn.text.to_owned();
+    let instructions = charge.instructions.trim_end();
+    let text = if conversation.is_some() || instructions.is_empty() {
+        turn.text.to_owned()
+    } else {
+        format!("{instructions}\n\n{}", turn.text)
+    };
+    if Scope::of(&charge.tools, "read").is_whole() {
+        return text;
     }
-    format!("{}\n\n{}", charge.instructions.trim_end(), turn.text)
+    // It puts the content of a file in the place of `@file`, whatever its rules say.
+    text.replace('@', "\\@")
 }

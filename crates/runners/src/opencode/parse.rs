@@ -36,6 +36,9 @@ pub struct Parser {
 #[derive(Clone, Debug, Default)]
 struct Heard {
     conversation: Option<String>,
+    max_steps: Option<u32>,
+    /// Steps that have ended.
+    steps: u32,
     is_in_step: bool,
     /// Why the last step ended.
     reason: Option<String>,
@@ -112,11 +115,18 @@ struct Details {
 }
 
 impl Parser {
-    /// Another turn of the same conversation begins.
-    pub fn begin(&mut self) {
+    /// Another turn of the same conversation begins, of so many steps at most.
+    pub fn begin(&mut self, max_steps: Option<u32>) {
         self.lines = Lines::default();
         let conversation = self.heard.conversation.take();
-        self.heard = Heard { conversation, ..Heard::default() };
+        self.heard = Heard { conversation, max_steps, ..Heard::default() };
+    }
+
+    /// Whether all steps are used up and it wants more. The program itself only asks the
+    /// model to come to an end.
+    pub fn is_used_up(&self) -> bool {
+        let Heard { max_steps, steps, reason, .. } = &self.heard;
+        max_steps.is_some_and(|max| *steps >= max) && reason.as_deref() == Some("tool-calls")
     }
 
     /// What the program calls the conversation.
@@ -140,6 +150,10 @@ impl Parser {
         let heard = &self.heard;
         if let Some(problem) = &heard.problem {
             return Outcome::Broken(problem.fault());
+        }
+        if self.is_used_up() {
+            let message = format!("OpenCode has used up its {} turns.", heard.steps);
+            return Outcome::Broken(Fault::new(FaultKind::Turns, message));
         }
         let has_ended_well = end.status.is_some_and(|status| status.success());
         match heard.reason.as_deref().filter(|_| has_ended_well && !heard.is_in_step) {
@@ -227,6 +241,7 @@ impl Heard {
             events.push(Event::Alive);
         }
         self.is_in_step = false;
+        self.steps = self.steps.saturating_add(1);
         self.reason = Some(part.reason);
     }
 }

@@ -70,6 +70,16 @@ fn a_later_turn_goes_on_where_the_last_ended() {
 }
 
 #[test]
+fn whoever_may_not_read_is_not_read_to() {
+    let mut charge = charge();
+    charge.tools.read = Level::Deny;
+    let turn = Turn { text: "See @.env, ana@example.org.", no: 0 };
+    let spawn = spawn(&charge, &turn, None, &Around::default()).unwrap();
+    let said = "Be careful.\n\nSee \\@.env, ana\\@example.org.";
+    assert_eq!(spawn.stdin, Stdin::Once(said.to_owned()));
+}
+
+#[test]
 fn its_settings_have_our_server_and_no_agents() {
     let charge = charge();
     let told = read(&settings(&charge, &Around::default()));

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
-use legation_runners::opencode::OpenCode;
+use legation_runners::envoy::{End, FaultKind, Outcome};
+use legation_runners::opencode::{OpenCode, Parser};
 
 use crate::contract::hear;
 
@@ -157,4 +158,21 @@ fn a_turn_is_over_only_if_its_last_step_is() {
         unknown, 0: broken, cut_off: OpenCode ended in the middle.
     "#]]
     .assert_eq(&shown);
+}
+
+#[test]
+fn steps_that_are_used_up_end_the_turn() {
+    let tools = include_str!("fixtures/tools.jsonl");
+    let mut shown = Vec::new();
+    for (max, lines) in [(2, 3), (2, 6), (2, 9), (3, 9)] {
+        let mut parser = Parser::default();
+        parser.begin(Some(max));
+        let output: String = tools.lines().take(lines).map(|line| format!("{line}\n")).collect();
+        parser.push(output.as_bytes(), &mut Vec::new());
+        let outcome = parser.end(&End { status: None, last_words: "" });
+        let is_told = matches!(&outcome, Outcome::Broken(fault) if fault.kind == FaultKind::Turns);
+        shown.push((parser.is_used_up(), is_told));
+    }
+    // One that comes to an end by itself has not used up anything.
+    assert_eq!(shown, [(false, false), (true, true), (false, false), (false, false)]);
 }
