@@ -2,7 +2,7 @@
 //!
 //! Every attempt starts it twice, as its keeper and to hand in its return, and a program
 //! that can lie anywhere spends most of its start on moving itself: some thirty thousand
-//! addresses, each page of which is copied. What is written in Rust loses little by it;
+//! addresses, each page of which is copied and shared with nobody. What is written in Rust loses little by it;
 //! stack, heap and libraries lie where the system puts them.
 
 fn main() {

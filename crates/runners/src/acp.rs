@@ -40,6 +40,8 @@ const SILENCE: Duration = Duration::from_secs(600);
 /// "Method not found" and "invalid parameters" in JSON-RPC.
 const NO_METHOD: i64 = -32601;
 const BAD_PARAMS: i64 = -32602;
+/// The protocol's own number for a file that is not there: agents go on from it.
+const NO_FILE: i64 = -32002;
 /// The protocol's own number for somebody who is not logged in.
 const NO_LOGIN: i64 = -32000;
 /// Characters of a failure that are told.
@@ -107,37 +109,55 @@ async fn begin(charge: &Charge) -> Result<Open, Fault> {
     // An agent that would use tools unasked is made to ask.
     let asks =
         json!({"edit": "ask", "bash": "ask", "webfetch": "ask", "external_directory": "deny"});
-    let env = [("OPENCODE_PERMISSION".to_owned(), asks.to_string())];
+    let env = [
+        ("OPENCODE_PERMISSION".to_owned(), asks.to_string()),
+        // Our tools are to be seen at once, and not searched for.
+        ("ENABLE_TOOL_SEARCH".to_owned(), "false".to_owned()),
+    ];
     let start = Start { command: &charge.program, env: &env, cwd: &charge.workspace };
     let program = charge.program.first().map_or("the agent", String::as_str);
-    let mut peer = Peer::start(&start)
-        .map_err(|problem| cannot(format!("{program} cannot be started: {problem}")))?;
     let root = std::fs::canonicalize(&charge.workspace)
         .map_err(|problem| cannot(format!("The workspace cannot be used: {problem}")))?;
+    let mut peer = Peer::start(&start)
+        .map_err(|problem| cannot(format!("{program} cannot be started: {problem}")))?;
+    match shake_hands(&mut peer, charge).await {
+        Ok(session) => {
+            Ok(Open { peer, session, root, listener: Listener::default(), is_told: false })
+        }
+        Err(mut fault) => {
+            let words = peer.bury(END_IN).await;
+            if fault.kind == FaultKind::NotStarted && !words.trim().is_empty() {
+                let words = clip(&visible(words.trim()), TOLD_CHARS).into_owned();
+                fault.message = format!("{} {words}", fault.message);
+            }
+            Err(fault)
+        }
+    }
+}
+
+/// Everything up to the session in which the conversation is held.
+async fn shake_hands(peer: &mut Peer, charge: &Charge) -> Result<String, Fault> {
     let about = json!({"name": "legation", "version": env!("CARGO_PKG_VERSION")});
-    let abilities = json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false});
+    // Reading is granted too, but not offered: one agent takes a file that is not there for
+    // a failure when it has to ask us, and could not make a new one.
+    let abilities =
+        json!({"fs": {"readTextFile": false, "writeTextFile": true}, "terminal": false});
     let hello =
         json!({"protocolVersion": VERSION, "clientCapabilities": abilities, "clientInfo": about});
-    let hello: Hello = request(&mut peer, "initialize", &hello).await?;
+    let hello: Hello = request(peer, "initialize", &hello).await?;
     if hello.protocol_version != VERSION {
-        return Err(cannot(format!(
-            "{program} speaks version {} of the protocol.",
-            hello.protocol_version
-        )));
+        let why = format!("The agent speaks version {} of the protocol.", hello.protocol_version);
+        return Err(Fault::new(FaultKind::NotStarted, why));
     }
     let name = hello.agent_info.map(|about| about.name).unwrap_or_default();
-    let session: Session = request(&mut peer, "session/new", &new_session(charge, &name)).await?;
+    let session: Session = request(peer, "session/new", &new_session(charge, &name)).await?;
     let offered = session.models.map(|models| models.available_models).unwrap_or_default();
-    let wanted = charge
-        .model
-        .as_ref()
-        .filter(|wanted| offered.iter().any(|model| model.model_id == **wanted));
-    if let Some(model) = wanted {
+    let is_offered = |wanted: &&String| offered.iter().any(|model| model.model_id == **wanted);
+    if let Some(model) = charge.model.as_ref().filter(is_offered) {
         let chosen = json!({"sessionId": session.session_id, "modelId": model});
-        let _: Value = request(&mut peer, "session/set_model", &chosen).await?;
+        let _: Value = request(peer, "session/set_model", &chosen).await?;
     }
-    let (listener, session) = (Listener::default(), session.session_id);
-    Ok(Open { peer, session, root, listener, is_told: false })
+    Ok(session.session_id)
 }
 
 fn new_session(charge: &Charge, name: &str) -> Value {
@@ -294,7 +314,7 @@ impl Open {
             },
             "fs/read_text_file" | "fs/write_text_file" => {
                 let done = serde_json::from_str::<File>(params.get())
-                    .map_err(|problem| problem.to_string());
+                    .map_err(|problem| files::Refused::Denied(problem.to_string()));
                 let done = done.and_then(|file| match method {
                     "fs/read_text_file" => files::read(&self.root, &charge.tools, &file),
                     _ => files::write(&self.root, &charge.tools, &file),
@@ -302,7 +322,10 @@ impl Open {
                 ear.hear(Event::Alive);
                 match done {
                     Ok(result) => self.peer.answer(id, &result),
-                    Err(why) => self.peer.refuse(id, BAD_PARAMS, &why),
+                    Err(files::Refused::Missing) => {
+                        self.peer.refuse(id, NO_FILE, "Resource not found");
+                    }
+                    Err(files::Refused::Denied(why)) => self.peer.refuse(id, BAD_PARAMS, &why),
                 }
             }
             _ => self.peer.refuse(id, NO_METHOD, "this is not offered"),
@@ -312,6 +335,7 @@ impl Open {
     /// Answers whether a tool may be used.
     async fn permit(&mut self, id: &Value, wanted: Permission, charge: &Charge, ear: &mut Ear) {
         let Permission { tool_call, options } = wanted;
+        let tool_call = self.listener.known(&tool_call);
         let used = Use::of(&tool_call).below(&charge.workspace).below(&self.root);
         let what = used.what.join(", ");
         let verdict = match used.level(&charge.tools) {

@@ -149,6 +149,18 @@ impl Vendor {
         VENDORS.iter().find(|vendor| vendor.runner == runner)
     }
 
+    /// What is known of the program that is really run. One that speaks a protocol may be
+    /// a known vendor's all the same: it then needs that vendor's keys and folders.
+    pub fn behind(runner: Runner, command: &[String]) -> Option<&'static Self> {
+        let speaks_for = |vendor: &&Self| {
+            let names = command.iter().filter_map(|word| Path::new(word).file_name()?.to_str());
+            !vendor.program.is_empty()
+                && names.into_iter().any(|name| name.contains(vendor.program))
+        };
+        let known = VENDORS.iter().find(speaks_for).filter(|_| runner == Runner::Acp);
+        known.or_else(|| Self::of(runner))
+    }
+
     /// Whether its program is given this variable of whoever called.
     pub fn wants(&self, name: &str) -> bool {
         self.variables.iter().any(|wanted| match wanted.strip_suffix('*') {

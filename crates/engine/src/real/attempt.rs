@@ -242,7 +242,7 @@ impl Inner {
                 depth: job.brief.delegation_depth,
             },
             command: mission.as_ref().map_or(&definition.legation.command, |_| &own),
-            vendor: Vendor::of(runner),
+            vendor: Vendor::behind(runner, &definition.legation.command),
             env: &env,
             agent_file: file,
             brief: &brief,

@@ -83,7 +83,8 @@ impl Inner {
         let instructions = std::mem::take(&mut brief.instructions);
         let prompt = prompt::render(template.as_deref(), &brief)
             .map_err(|error| Obstacle::new(Code::ValidationFailed, error.to_string()))?;
-        let state = vendor.state(env);
+        let behind = Vendor::behind(runner, &definition.legation.command).unwrap_or(vendor);
+        let state = behind.state(env);
         state.iter().for_each(|folder| make_folder(folder));
         let charge = Charge {
             runner,

@@ -1,7 +1,7 @@
 //! Files that an agent reads and writes through us: inside the workspace, by our levels.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use legation_core::agent::Level;
@@ -14,18 +14,37 @@ use crate::llm::{gate, inside};
 /// Bytes of a file that are handed over.
 const MAX_FILE: u64 = 8 << 20;
 
+/// Why a file is not read or written.
+pub(super) enum Refused {
+    /// It is not there.
+    Missing,
+    /// It may not be, or cannot.
+    Denied(String),
+}
+
+impl From<io::Error> for Refused {
+    fn from(problem: io::Error) -> Self {
+        let is_missing = problem.kind() == io::ErrorKind::NotFound;
+        if is_missing { Self::Missing } else { Self::Denied(problem.to_string()) }
+    }
+}
+
+impl From<String> for Refused {
+    fn from(why: String) -> Self {
+        Self::Denied(why)
+    }
+}
+
 /// Reads a file, or says why not.
-pub(super) fn read(root: &Path, tools: &Tools, file: &File) -> Result<Value, String> {
+pub(super) fn read(root: &Path, tools: &Tools, file: &File) -> Result<Value, Refused> {
     let at = allowed(root, tools, ("read", file))?;
-    let about = fs::metadata(&at).map_err(|problem| problem.to_string())?;
+    let about = fs::metadata(&at)?;
     if !about.is_file() || about.len() > MAX_FILE {
-        return Err(format!("`{}` is no file of a sensible size.", file.path));
+        return Err(format!("`{}` is no file of a sensible size.", file.path).into());
     }
     let mut bytes = Vec::new();
     let opened = fs::File::open(&at);
-    opened
-        .and_then(|opened| opened.take(MAX_FILE).read_to_end(&mut bytes))
-        .map_err(|problem| problem.to_string())?;
+    opened.and_then(|opened| opened.take(MAX_FILE).read_to_end(&mut bytes))?;
     let text = String::from_utf8_lossy(&bytes);
     let skipped = file.line.unwrap_or(1).saturating_sub(1);
     let lines = text.split_inclusive('\n').skip(skipped).take(file.limit.unwrap_or(usize::MAX));
@@ -33,11 +52,11 @@ pub(super) fn read(root: &Path, tools: &Tools, file: &File) -> Result<Value, Str
 }
 
 /// Writes a file, or says why not.
-pub(super) fn write(root: &Path, tools: &Tools, file: &File) -> Result<Value, String> {
+pub(super) fn write(root: &Path, tools: &Tools, file: &File) -> Result<Value, Refused> {
     let at = allowed(root, tools, ("edit", file))?;
-    let content = file.content.as_deref().ok_or("there is no `content`")?;
-    at.parent().map_or(Ok(()), fs::create_dir_all).map_err(|problem| problem.to_string())?;
-    fs::write(&at, content).map_err(|problem| problem.to_string())?;
+    let content = file.content.as_deref().ok_or_else(|| "there is no `content`".to_owned())?;
+    at.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(&at, content)?;
     Ok(json!({}))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Pure: updates in, events out. Words come in pieces and are told whole.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use legation_core::money::Usd;
 use legation_core::returns::Tokens;
@@ -17,12 +17,19 @@ const MAX_OPEN: usize = 1_000;
 /// Bytes of words that are held back.
 const MAX_WORDS: usize = 1 << 20;
 
+/// A tool that is under way, with all that was said of it so far.
+#[derive(Debug, Default)]
+struct Open {
+    call: ToolCall,
+    is_told: bool,
+}
+
 /// Listens to one session.
 #[derive(Debug, Default)]
 pub(super) struct Listener {
     words: String,
     message: Option<String>,
-    open: BTreeSet<String>,
+    open: BTreeMap<String, Open>,
     cost: Usd,
 }
 
@@ -59,25 +66,34 @@ impl Listener {
     }
 
     /// A tool begins with the first word about it that says what it is for, and ends once.
+    /// What is not said again is as it was said before.
     pub(super) fn tool(&mut self, call: &ToolCall, heard: &mut Vec<Event>) {
         self.flush(heard);
+        heard.push(Event::Alive);
+        if self.open.len() >= MAX_OPEN {
+            self.open.clear();
+        }
+        let open = self.open.entry(call.tool_call_id.clone()).or_default();
+        open.call.learn(call);
         let is_over = matches!(call.status.as_deref(), Some("completed" | "failed"));
-        let id = &call.tool_call_id;
-        if !self.open.contains(id)
-            && (is_over || says_what_for(call))
-            && call.kind.as_deref() != Some("think")
-        {
-            let Use { tool, what } = Use::of(call);
+        let is_thought = open.call.kind.as_deref() == Some("think");
+        if !open.is_told && !is_thought && (is_over || says_what_for(&open.call)) {
+            let Use { tool, what } = Use::of(&open.call);
             heard.push(Event::Tool { tool, what: what.join(", ") });
-            if self.open.len() < MAX_OPEN {
-                self.open.insert(id.clone());
-            }
+            open.is_told = true;
         }
-        if is_over && self.open.remove(id) {
-            heard.push(Event::ToolOver);
-        } else {
-            heard.push(Event::Alive);
+        if is_over {
+            heard.extend(open.is_told.then_some(Event::ToolOver));
+            self.open.remove(&call.tool_call_id);
         }
+    }
+
+    /// All that was said of a tool so far, with this on top.
+    pub(super) fn known(&self, call: &ToolCall) -> ToolCall {
+        let open = self.open.get(&call.tool_call_id);
+        let mut known = open.map(|open| open.call.clone()).unwrap_or_default();
+        known.learn(call);
+        known
     }
 
     /// Tells the words that were held back.

@@ -101,6 +101,29 @@ pub(super) struct ToolCall {
     pub(super) locations: Vec<Location>,
 }
 
+impl ToolCall {
+    /// Takes over what is said anew.
+    pub(super) fn learn(&mut self, more: &Self) {
+        self.tool_call_id.clone_from(&more.tool_call_id);
+        for (known, told) in [
+            (&mut self.name, &more.name),
+            (&mut self.title, &more.title),
+            (&mut self.kind, &more.kind),
+            (&mut self.status, &more.status),
+        ] {
+            if told.is_some() {
+                known.clone_from(told);
+            }
+        }
+        if more.raw_input.is_some() {
+            self.raw_input.clone_from(&more.raw_input);
+        }
+        if !more.locations.is_empty() {
+            self.locations.clone_from(&more.locations);
+        }
+    }
+}
+
 /// A file that a tool is used on.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]

@@ -36,25 +36,31 @@ impl Heard {
     /// The same for people to read. What was used is added up until something else is
     /// told: how often it is told depends on how the bytes came in.
     pub(crate) fn transcript(&self) -> String {
-        let mut lines = String::new();
-        let mut used: Option<(Tokens, Told)> = None;
+        let mut lines = Vec::new();
+        let mut used: Option<Told> = None;
         for told in self.told() {
             match told {
                 Told::Used { tokens, cost, model } => {
-                    let tokens = used.map_or(tokens, |(so_far, _)| so_far.plus(&tokens));
-                    used = Some((tokens, Told::Used { tokens, cost, model }));
+                    let before = match used.take() {
+                        Some(Told::Used { tokens, cost, .. }) => (tokens, cost),
+                        Some(_) | None => (Tokens::default(), None),
+                    };
+                    let (tokens, cost) = (tokens.plus(&before.0), cost.or(before.1));
+                    used = Some(Told::Used { tokens, cost, model });
                 }
                 Told::Context(_) => {}
                 Told::Text(text) if text == "\n" => {}
-                told => {
-                    let used = used.take().map(|(_, used)| used);
-                    for told in used.into_iter().chain([told]) {
-                        lines.push_str(&serde_json::to_string(&told).unwrap());
-                        lines.push('\n');
-                    }
-                }
+                told @ (Told::Text(_)
+                | Told::Tool { .. }
+                | Told::Denied { .. }
+                | Told::Conversation(_)
+                | Told::AskedAgain { .. }
+                | Told::Stalled { .. }
+                | Told::CutOff) => lines.extend(used.take().into_iter().chain([told])),
             }
         }
+        lines.extend(used);
+        let lines = lines.iter().map(|told| serde_json::to_string(told).unwrap() + "\n").collect();
         lines
     }
 }

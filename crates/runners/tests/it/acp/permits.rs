@@ -12,21 +12,21 @@ const BEGIN: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}
 const END: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#;
 
 /// Asks one thing; answers with what the agent was told, and which tools were denied.
-fn asked(method: &str, params: Value, shell: Level) -> (Value, Vec<String>, Stage) {
+fn asked(method: &str, params: &Value, shell: Level) -> (Value, Vec<String>, Stage) {
     let question = json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params});
     let mut stage = Stage::playing(&format!("{BEGIN}\n{question}\n{END}"), "cat > /dev/null\n");
     stage.charge.tools = tools(shell);
     assert_eq!(stage.say("Go."), Outcome::Over);
-    let denied = stage.heard.told().into_iter().filter_map(|told| match told {
-        Told::Denied { tool, .. } => Some(tool),
-        _ => None,
-    });
+    let denied =
+        stage.heard.told().into_iter().filter_map(|told| {
+            if let Told::Denied { tool, .. } = told { Some(tool) } else { None }
+        });
     let denied = denied.collect();
     let answer = stage.said().into_iter().find(|said| said["id"] == "q").unwrap();
     (answer, denied, stage)
 }
 
-fn permission(call: Value) -> Value {
+fn permission(call: &Value) -> Value {
     let options = json!([
         {"optionId": "always", "kind": "allow_always"}, {"optionId": "once", "kind": "allow_once"},
         {"optionId": "no", "kind": "reject_once"},
@@ -58,8 +58,7 @@ fn levels_decide_and_never_for_more_than_once() {
             "no",
         ),
     ] {
-        let (answer, denied, _) =
-            asked("session/request_permission", permission(call.clone()), level);
+        let (answer, denied, _) = asked("session/request_permission", &permission(&call), level);
         assert_eq!(answer["result"]["outcome"]["optionId"], expected, "{call} {level:?}");
         assert_eq!(denied.len(), usize::from(expected == "no"), "{call}");
     }
@@ -68,9 +67,9 @@ fn levels_decide_and_never_for_more_than_once() {
 #[test]
 fn where_there_is_no_way_to_say_no_it_is_called_off() {
     let mut wanted =
-        permission(json!({"toolCallId": "t", "kind": "execute", "rawInput": {"command": "ls"}}));
+        permission(&json!({"toolCallId": "t", "kind": "execute", "rawInput": {"command": "ls"}}));
     wanted["options"] = json!([{"optionId": "once", "kind": "allow_once"}]);
-    let (answer, ..) = asked("session/request_permission", wanted, Level::Deny);
+    let (answer, ..) = asked("session/request_permission", &wanted, Level::Deny);
     assert_eq!(answer["result"], json!({"outcome": {"outcome": "cancelled"}}));
 }
 
@@ -78,14 +77,14 @@ fn where_there_is_no_way_to_say_no_it_is_called_off() {
 fn files_go_through_us_by_level_and_inside_the_workspace() {
     let (answer, _, stage) = asked(
         "fs/write_text_file",
-        json!({"sessionId": "s", "path": "new/a.txt", "content": "a\nb\nc\n"}),
+        &json!({"sessionId": "s", "path": "new/a.txt", "content": "a\nb\nc\n"}),
         Level::Deny,
     );
     assert_eq!(answer["result"], json!({}));
     assert_eq!(std::fs::read_to_string(stage.folder().join("new/a.txt")).unwrap(), "a\nb\nc\n");
     let (answer, ..) = asked(
         "fs/read_text_file",
-        json!({"sessionId": "s", "path": "agent", "line": 1, "limit": 1}),
+        &json!({"sessionId": "s", "path": "agent", "line": 1, "limit": 1}),
         Level::Deny,
     );
     assert_eq!(answer["result"], json!({"content": "#!/bin/sh\n"}));
@@ -96,20 +95,20 @@ fn files_go_through_us_by_level_and_inside_the_workspace() {
         json!({"path": 5}),
         json!({}),
     ] {
-        let (answer, ..) = asked("fs/read_text_file", params.clone(), Level::Allow);
+        let (answer, ..) = asked("fs/read_text_file", &params, Level::Allow);
         assert!(answer.get("error").is_some(), "{params}: {answer}");
     }
     let (answer, ..) =
-        asked("fs/write_text_file", json!({"path": "/tmp/x", "content": ""}), Level::Allow);
+        asked("fs/write_text_file", &json!({"path": "/tmp/x", "content": ""}), Level::Allow);
     assert!(answer.get("error").is_some());
 }
 
 #[test]
 fn what_is_not_offered_is_refused() {
     for method in ["terminal/create", "session/unheard_of", ""] {
-        let (answer, ..) = asked(method, json!({}), Level::Allow);
+        let (answer, ..) = asked(method, &json!({}), Level::Allow);
         assert_eq!(answer["error"]["code"], -32601, "{method}");
     }
-    let (answer, ..) = asked("session/request_permission", json!({"options": 5}), Level::Allow);
+    let (answer, ..) = asked("session/request_permission", &json!({"options": 5}), Level::Allow);
     assert_eq!(answer["error"]["code"], -32602);
 }

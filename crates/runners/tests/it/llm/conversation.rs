@@ -107,10 +107,10 @@ fn a_return_is_handed_in_as_a_tool_call() {
     stage.asked.recv().unwrap();
     let results = stage.next_results();
     assert!(results[0].1, "{results:?}");
-    let text = stage.told().into_iter().find_map(|told| match told {
-        Told::Text(text) => Some(text),
-        _ => None,
-    });
+    let text = stage
+        .told()
+        .into_iter()
+        .find_map(|told| if let Told::Text(text) = told { Some(text) } else { None });
     let said: Value = serde_json::from_str(&text.unwrap()).unwrap();
     assert_eq!(said["metadata"]["session_id"], json!("sess_1700000000_abc123"));
 }
@@ -135,10 +135,7 @@ fn what_is_not_allowed_is_not_offered_and_reported_when_tried() {
     let denied: Vec<String> = stage
         .told()
         .into_iter()
-        .filter_map(|told| match told {
-            Told::Denied { tool, .. } => Some(tool),
-            _ => None,
-        })
+        .filter_map(|told| if let Told::Denied { tool, .. } = told { Some(tool) } else { None })
         .collect();
     assert_eq!(denied, ["shell", "launch_missiles"]);
     assert!(!stage.folder.path().join("made").exists());
@@ -218,10 +215,7 @@ fn a_stream_that_is_cut_is_asked_for_again_and_what_it_used_counts() {
     let used: u64 = stage
         .told()
         .iter()
-        .map(|told| match told {
-            Told::Used { tokens, .. } => tokens.input,
-            _ => 0,
-        })
+        .map(|told| if let Told::Used { tokens, .. } = told { tokens.input } else { 0 })
         .sum();
     assert_eq!(used, 200);
     assert!(!stage.transcript().contains("half of"));

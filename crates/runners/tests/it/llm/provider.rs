@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use expect_test::expect;
 use legation_runners::llm::Provider;
 
+/// A model and an environment.
+type Case<'a> = (Option<&'a str>, &'a [(&'a str, &'a str)]);
+
 fn told(model: Option<&str>, env: &[(&str, &str)]) -> String {
     let env: BTreeMap<String, String> =
         env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -58,7 +61,7 @@ fn a_name_says_whose_model_it_is() {
 
 #[test]
 fn the_environment_says_where_it_is() {
-    let cases: [(Option<&str>, &[(&str, &str)]); 8] = [
+    let cases: [Case<'_>; 8] = [
         (Some("qwen3"), &[("OPENAI_BASE_URL", "http://10.0.0.5:8000/v1/")]),
         (
             Some("claude-x"),
