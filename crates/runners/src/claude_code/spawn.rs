@@ -4,8 +4,8 @@
 //! task and are read: `--setting-sources project`. What the user keeps for their own
 //! sessions is not: no settings, no memory, no plugins of theirs, and no MCP server but
 //! ours. Hooks are off altogether, since they run commands that no permission was asked
-//! about. Whoever logs in through a helper in their settings names them in the agent's
-//! `command`: `["claude", "--settings", "…"]`.
+//! about. The price: a login that only the user's settings name, through a helper or a
+//! gateway, is not found.
 //!
 //! **What it writes.** Nothing that it would need again: one process holds the whole
 //! conversation (`--no-session-persistence`), so it works where its own folder can only be

@@ -28,7 +28,7 @@ pub struct Permissions {
 /// Its own sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sandbox {
-    /// Ours holds, and its own could not be built inside.
+    /// None of its own: ours is around it.
     Ours,
     /// Its own, which lets commands write in the workspace.
     WorkspaceWrite,

@@ -77,7 +77,7 @@ fn enforced(runner: Runner) -> (&'static str, &'static str) {
              the end",
         ),
         Runner::ClaudeCode => ("per call", "tokens are told as each message streams"),
-        Runner::Codex => ("per turn", "tokens are told when a turn ends, and no cost"),
+        Runner::Codex => ("per call", "tokens are in its record after each answer, and no cost"),
         Runner::OpenCode => ("per call", "tokens are told after each step"),
         Runner::Gemini => ("at the end", "tokens are told when it is done, and no cost"),
         Runner::Acp => ("at the end", "as the agent tells; many tell when a turn ends"),
