@@ -34,11 +34,11 @@ fn read(text: &str) -> Value {
 fn the_first_turn_says_who_the_agent_is() {
     let mut charge = charge();
     charge.model = Some("gemini-2.5-flash".to_owned());
-    let rules = Some(PathBuf::from("/home/ana/.gemini/policies"));
+    let rules = Some(PathBuf::from("/u/.gemini/policies"));
     let around = Around { rules, ..Around::default() };
     let spawn = spawn(&charge, &FIRST, None, &around).unwrap();
     expect![[r#"
-        gemini --output-format stream-json --approval-mode default --policy /w/scratch/gemini/policy.toml --policy /home/ana/.gemini/policies --model gemini-2.5-flash
+        gemini --output-format stream-json --approval-mode default --policy /w/scratch/gemini/policy.toml --policy /u/.gemini/policies --model gemini-2.5-flash
         GEMINI_CLI_SYSTEM_SETTINGS_PATH=/w/scratch/gemini/settings.json
         GEMINI_CLI_NO_RELAUNCH=true
         GEMINI_CLI_TRUST_WORKSPACE=true
