@@ -43,6 +43,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|verb| verb == KEEP) {
         return legation_runners::keep::main();
     }
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == legation_runners::envoy::VERB) {
+        return legation_runners::envoy::main();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(problem) => return usage::end(&problem, &Cli::command()),

@@ -8,6 +8,7 @@ mod attempt;
 mod callers;
 mod collect;
 mod entries;
+mod envoy;
 mod fence;
 mod handed_in;
 mod live;
@@ -145,10 +146,20 @@ impl Real {
         ancestry(pid, &keepers)
     }
 
-    /// Whether there is a program to run an agent with.
-    pub fn can_run(&self, agent: &AgentId, parent: Option<&AgentId>) -> bool {
+    /// Whether there is a program to run an agent with, for whoever has this environment.
+    pub fn can_run(
+        &self,
+        agent: &AgentId,
+        parent: Option<&AgentId>,
+        env: &BTreeMap<String, String>,
+    ) -> bool {
         let found = self.inner.agent(agent, parent);
-        found.is_some_and(|(definition, _)| !definition.legation.command.is_empty())
+        found.is_some_and(|(definition, _)| envoy::runner(&definition, env).is_some())
+    }
+
+    /// What children of a tree may see of its caller's environment.
+    pub fn passed_on(&self, tree: &DelegationId) -> BTreeMap<String, String> {
+        self.inner.passed_on(tree)
     }
 
     /// Why nothing at all can be run, where that is so.

@@ -200,3 +200,10 @@ fn shadowed(agent: &AgentFile, winner: &Path) -> Finding {
         hint: "give it another id if both are wanted".to_owned(),
     }
 }
+
+/// Our name for a tool that a vendor's program says it uses; its own where we have none.
+pub fn tool_name(vendor: Vendor, theirs: &str) -> String {
+    let ours = names::canonical(vendor, theirs, names::Purpose::Close);
+    let known = ours.iter().find(|name| legation_core::agent::CANONICAL.contains(&name.as_str()));
+    known.or(ours.last()).cloned().unwrap_or_else(|| theirs.to_owned())
+}

@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 use legation_core::ids::{AttemptId, SessionId};
 
 use crate::keep::{Limits, Order};
+use crate::vendors::Vendor;
 
-pub use environment::{ALLOWED, HAND_IN, Place, environment, is_passed_on};
+pub use environment::{ALLOWED, ATTEMPT_DIR, HAND_IN, Place, RETURN_FILE, environment, is_for_all};
 pub use parse::{MAX_LINE_BYTES, MAX_NOTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
-pub use resolve::{Folders, Unresolved, resolve};
+pub use resolve::{Folders, Unresolved, is_executable_file, resolve};
 
 /// Everything that is needed to run a program as an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,8 @@ pub struct Start<'a> {
     pub command: &'a [String],
     /// `env` of the agent.
     pub env: &'a [(String, String)],
+    /// What runs it, where that is no command.
+    pub vendor: Option<&'static Vendor>,
     /// The agent's file; programs are looked for beside it too.
     pub agent_file: Option<&'a Path>,
     /// The brief.
@@ -71,7 +74,7 @@ impl Start<'_> {
         for folder in [self.place.temporary(), self.place.hand_in()] {
             fs::create_dir_all(&folder).map_err(|source| Error::Folder { folder, source })?;
         }
-        let env = environment(caller, self.env, self.session, &self.place);
+        let env = environment(caller, self.env, self.session, (&self.place, self.vendor));
         let search = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
         let beside = self.agent_file.and_then(Path::parent);
         let folders = Folders { workspace: self.place.workspace, beside, search };
@@ -87,6 +90,7 @@ impl Start<'_> {
             deadline_ms: self.deadline_ms,
             cgroup: self.cgroup.map(Path::to_owned),
             fence: None,
+            asks_first: false,
         })
     }
 }

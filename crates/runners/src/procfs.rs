@@ -30,6 +30,8 @@ pub(crate) struct Stat {
     pub(crate) has_terminal: bool,
     /// Whether it has ended and only waits to be noticed.
     pub(crate) is_dead: bool,
+    /// Processor time of its own, in ticks.
+    pub(crate) own_ticks: u64,
     /// Processor time of the descendants it has waited for, in ticks.
     pub(crate) waited_ticks: u64,
 }
@@ -74,6 +76,39 @@ pub(crate) fn all() -> Vec<Stat> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     names.filter_map(|name| stat(name.parse().ok()?)).collect()
+}
+
+/// Ticks between two looks that count as work: less is the pulse of an idle program.
+const WORK_TICKS: u64 = 5;
+
+/// Whether what a program has started is at work, from look to look.
+#[derive(Debug, Default)]
+pub(crate) struct Busy {
+    program: Option<u32>,
+    ticks: u64,
+}
+
+impl Busy {
+    /// Looks at everything below that process, and not at itself.
+    pub(crate) fn below(program: Option<u32>) -> Self {
+        Self { program, ticks: 0 }
+    }
+
+    /// Whether more has been done than at the last look.
+    pub(crate) fn changed(&mut self) -> bool {
+        let Some(program) = self.program else { return false };
+        let all = all();
+        let mut below = HashSet::from([program]);
+        add_descendants(&all, &mut below);
+        let ticks = all
+            .iter()
+            .filter(|stat| stat.process.pid != program && below.contains(&stat.process.pid))
+            .map(|stat| stat.own_ticks.saturating_add(stat.waited_ticks))
+            .sum::<u64>();
+        let more = ticks.saturating_sub(self.ticks) >= WORK_TICKS;
+        self.ticks = ticks;
+        more
+    }
 }
 
 /// Adds to some processes all that descend from them.
@@ -165,6 +200,7 @@ fn parse(number: u32, line: &[u8]) -> Option<Stat> {
         session: field(3)?.parse().ok()?,
         has_terminal: count(4)? != 0,
         is_dead: matches!(state, "Z" | "X" | "x"),
+        own_ticks: count(11)?.saturating_add(count(12)?),
         waited_ticks: count(13)?.saturating_add(count(14)?),
     })
 }

@@ -184,6 +184,9 @@ pub struct Receipt {
     pub exit_code: Option<i32>,
     /// Tool calls, counted by kind.
     pub tool_calls: BTreeMap<String, u64>,
+    /// Tools that it wanted to use and was not allowed to, and why.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub denied: BTreeMap<String, String>,
     /// Entries in its output that nobody was asked to do, and why not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedEntry>,

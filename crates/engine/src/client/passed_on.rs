@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use legation_runners::command::is_passed_on;
+use legation_runners::vendors::is_passed_on;
 
 /// The part of this process's environment that children may see, as far as it is text.
 pub fn passed_on() -> BTreeMap<String, String> {

@@ -1,5 +1,6 @@
 //! One attempt, from its workspace to its end.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -7,18 +8,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use legation_core::Code;
-use legation_core::agent::Definition;
+use legation_core::agent::{Definition, Runner};
 use legation_core::config::Cgroup;
 use legation_core::returns::{Receipt, StopReason};
 use legation_core::time::Now;
 use legation_core::tree::Command;
 use legation_core::tree::command::{End, Progress, Said, Spawned, Usage};
-use legation_runners::command::{self, Parser, Report};
+use legation_runners::command::{self, Report};
+use legation_runners::hearing::Hearing;
 use legation_runners::keep::{Ended, KEEPER_FILE, Limits, Pace, cgroup};
 use legation_runners::supervise::{self, Exit, Found, Running, Traces, find, reap};
+use legation_runners::vendors::Vendor;
 use legation_runners::workspace::{From, New, Place, Start};
 
 use super::Inner;
+use super::envoy::{self, Mission};
+use super::fence::Around;
 use super::live::Live;
 use super::verify::Owner;
 use crate::mail::Mailbox;
@@ -34,7 +39,7 @@ const LONG_SECONDS: u64 = 600;
 
 /// What an attempt said until its processes ended.
 pub(super) struct Heard {
-    pub(super) parser: Parser,
+    pub(super) hearing: Hearing,
     pub(super) exit: Exit,
 }
 
@@ -86,7 +91,7 @@ impl Inner {
                 self.see_through(job, place, running, (live, mail)).await;
             }
             (Ok(Found::Ended(ended)), Some(place)) => {
-                let heard = heard_of(&folder, ended);
+                let heard = heard_of(self.hearing(&job), &folder, ended);
                 let asked = self.honour_entries(&job, &heard, &mail).await;
                 let mut end = self.collect(&job, &place, heard, &live).await;
                 asked.add_to(&mut end.receipt);
@@ -127,10 +132,11 @@ impl Inner {
                 format!("There is no agent `{}` any more.", job.agent),
             )
         })?;
-        if definition.legation.command.is_empty() {
-            let why = format!("Agent `{}` names no program to run.", job.agent);
+        let env = self.passed_on(&job.tree);
+        let Some(runner) = envoy::runner(&definition, &env) else {
+            let why = format!("There is no program to run agent `{}` with.", job.agent);
             return Err(Obstacle::new(Code::ToolUnavailable, why));
-        }
+        };
         if let Some(until) = self.held(&job.agent) {
             let why = "The provider has asked to wait.".to_owned();
             let obstacle = Obstacle::new(Code::ToolUnavailable, why);
@@ -145,8 +151,11 @@ impl Inner {
         }
         self.set_up(Owner::of(job), &place, &definition, live).await?;
         let pace = live.pace();
-        let order = self.order(job, &place, (&definition, file.as_deref()), pace)?;
-        let order = self.fenced(order, &job.brief.delegation_path, &place, file.as_deref())?;
+        let agent = (&definition, file.as_deref());
+        let (order, state) = self.order(job, &place, agent, (runner, env, pace))?;
+        let around =
+            Around { path: &job.brief.delegation_path, agent_file: file.as_deref(), state };
+        let order = self.fenced(order, &place, around)?;
         let running = self.keeper.spawn(&order).await;
         let running = running.map_err(|error| Obstacle {
             is_kept: matches!(error, supervise::Error::GaveUp(_)),
@@ -190,8 +199,8 @@ impl Inner {
         job: &Job,
         place: &Place,
         (definition, file): (&Definition, Option<&Path>),
-        pace: Pace,
-    ) -> Result<legation_runners::keep::Order, Obstacle> {
+        (runner, caller, pace): (Runner, BTreeMap<String, String>, Pace),
+    ) -> Result<(legation_runners::keep::Order, Vec<PathBuf>), Obstacle> {
         let folder = self.folder(&job.attempt);
         let made = fs::create_dir_all(&folder)
             .and_then(|()| fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)));
@@ -200,7 +209,19 @@ impl Inner {
         })?;
         let env = environment(place, definition);
         let group = self.group(job);
+        let mission = match runner {
+            Runner::Command => None,
+            Runner::ClaudeCode
+            | Runner::Codex
+            | Runner::OpenCode
+            | Runner::Gemini
+            | Runner::Acp
+            | Runner::Llm => {
+                Some(self.mission(job, place, (definition, file), (runner, &caller))?)
+            }
+        };
         let brief = serde_json::to_string(&job.brief).unwrap_or_default();
+        let own = envoy::command(&self.keeper.exe);
         let start = command::Start {
             attempt: &job.attempt,
             session: &job.session,
@@ -211,7 +232,8 @@ impl Inner {
                 token: &self.token(&job.tree, &job.attempt),
                 depth: job.brief.delegation_depth,
             },
-            command: &definition.legation.command,
+            command: mission.as_ref().map_or(&definition.legation.command, |_| &own),
+            vendor: Vendor::of(runner),
             env: &env,
             agent_file: file,
             brief: &brief,
@@ -219,13 +241,27 @@ impl Inner {
             deadline_ms: pace.deadline_ms,
             cgroup: group.as_deref(),
         };
-        start.order(self.passed_on(&job.tree)).map_err(|error| {
+        let mut order = start.order(caller).map_err(|error| {
             let code = match &error {
                 command::Error::Unresolved(_) => Code::ToolUnavailable,
                 command::Error::Folder { .. } => Code::WorkspaceFailed,
             };
             Obstacle::new(code, error.to_string())
-        })
+        })?;
+        let Some(Mission { mut charge, state }) = mission else { return Ok((order, Vec::new())) };
+        charge.door.env = own_variables(&order);
+        charge.is_fenced = self.is_fence_wanted();
+        order.stdin = serde_json::to_string(&charge).unwrap_or_default();
+        order.asks_first = true;
+        Ok((order, state))
+    }
+
+    /// What listens to an attempt. Its agent may be gone by now; then nobody knows.
+    fn hearing(&self, job: &Job) -> Hearing {
+        let agent = self.agent(&job.agent, job.parent.as_ref());
+        let env = self.passed_on(&job.tree);
+        let runner = agent.and_then(|(definition, _)| envoy::runner(&definition, &env));
+        Hearing::of(runner.unwrap_or(Runner::Command))
     }
 
     /// The cgroup of an attempt, where it gets one. The keeper is the parent of every
@@ -247,7 +283,7 @@ impl Inner {
         running: Running,
         (live, mail): (Arc<Live>, Mailbox),
     ) {
-        let heard = listen(&job, running, &live, &mail).await;
+        let heard = listen(&job, (self.hearing(&job), running), &live, &mail).await;
         // A keeper that was killed is no crash of ours: its attempt has failed.
         let asked = self.honour_entries(&job, &heard, &mail).await;
         let mut end = self.collect(&job, &place, heard, &live).await;
@@ -257,6 +293,15 @@ impl Inner {
     }
 }
 
+/// What `legation` needs to be told to speak in the attempt's name.
+fn own_variables(order: &legation_runners::keep::Order) -> BTreeMap<String, String> {
+    let is_own = |name: &str| {
+        name.starts_with("LEGATION_")
+            || matches!(name, "DELEGATION_DEPTH" | "HOME" | "PATH" | "TMPDIR")
+    };
+    order.env.iter().filter(|(name, _)| is_own(name)).cloned().collect()
+}
+
 /// What programs in a workspace are told: what is theirs there, and what their agent says.
 pub(super) fn environment(place: &Place, definition: &Definition) -> Vec<(String, String)> {
     let own = definition.legation.env.iter().map(|(name, value)| (name.clone(), value.clone()));
@@ -264,8 +309,12 @@ pub(super) fn environment(place: &Place, definition: &Definition) -> Vec<(String
 }
 
 /// Passes on what a program says, until it and all it has started have ended.
-async fn listen(job: &Job, mut running: Running, live: &Live, mail: &Mailbox) -> Heard {
-    let mut parser = Parser::default();
+async fn listen(
+    job: &Job,
+    (mut hearing, mut running): (Hearing, Running),
+    live: &Live,
+    mail: &Mailbox,
+) -> Heard {
     let mut told: Option<Instant> = None;
     let mut last = None;
     let overdue = async {
@@ -284,10 +333,15 @@ async fn listen(job: &Job, mut running: Running, live: &Live, mail: &Mailbox) ->
             }
         };
         let Some(chunk) = chunk else { break };
-        for report in parser.push(&chunk) {
+        for report in hearing.push(&chunk) {
             match report {
-                Report::Usage(usage) => mail.tell(used(job, usage.tokens, usage.cost)).await,
+                Report::Usage(usage) => mail.tell(used(job, usage.tokens, usage.cost, None)).await,
                 Report::Progress(progress) => last = Some(progress),
+                Report::Context(tokens) => {
+                    let usage = hearing.usage();
+                    mail.tell(used(job, usage.tokens, usage.cost, Some(tokens))).await;
+                }
+                Report::Stalled => mail.tell(Command::Stall { attempt: job.attempt.clone() }).await,
                 Report::Ignored(_) => {}
             }
         }
@@ -304,26 +358,26 @@ async fn listen(job: &Job, mut running: Running, live: &Live, mail: &Mailbox) ->
             .await;
         }
     }
-    parser.finish();
-    Heard { parser, exit: running.wait().await }
+    hearing.finish();
+    Heard { hearing, exit: running.wait().await }
 }
 
 fn used(
     job: &Job,
     tokens: legation_core::returns::Tokens,
     cost: Option<legation_core::money::Usd>,
+    context: Option<u64>,
 ) -> Command {
-    Command::Use(Usage { attempt: job.attempt.clone(), tokens, cost, context: None })
+    Command::Use(Usage { attempt: job.attempt.clone(), tokens, cost, context })
 }
 
 /// What an attempt wrote whose end nobody was there to see.
-fn heard_of(folder: &Path, ended: Ended) -> Heard {
-    let mut parser = Parser::default();
+fn heard_of(mut hearing: Hearing, folder: &Path, ended: Ended) -> Heard {
     for piece in supervise::written(folder) {
-        parser.push(&piece);
+        hearing.push(&piece);
     }
-    parser.finish();
-    Heard { parser, exit: Exit::Ended(ended) }
+    hearing.finish();
+    Heard { hearing, exit: Exit::Ended(ended) }
 }
 
 fn spawned(job: &Job, place: &Place, running: &Running) -> Command {

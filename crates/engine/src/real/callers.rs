@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
 use legation_core::ids::DelegationId;
-use legation_runners::command::is_passed_on;
+use legation_runners::vendors::is_passed_on;
 
 /// The environments of those who called, by tree.
 #[derive(Debug)]

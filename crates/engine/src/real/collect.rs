@@ -7,7 +7,7 @@ use legation_core::returns::{
 };
 use legation_core::tree::command::{End, Said};
 use legation_runners::artifacts::WorkspaceFiles;
-use legation_runners::command::Parser;
+use legation_runners::hearing::Hearing;
 use legation_runners::supervise::Exit;
 use legation_runners::workspace::{Place, Seen};
 
@@ -35,7 +35,7 @@ impl Inner {
         let definition = agent.map(|(definition, _)| definition).unwrap_or_default();
         let token = self.token(&job.tree, &job.attempt);
         let handed_in = handed_in::read(&self.folder(&job.attempt), &token);
-        let (said, raw) = said(job, place, (&definition, handed_in.as_ref()), &heard.parser);
+        let (said, raw) = said(job, place, (&definition, handed_in.as_ref()), &heard.hearing);
         let seen = {
             let place = place.clone();
             self.on_spaces(move |spaces| spaces.look(&place)).await.unwrap_or_default()
@@ -70,7 +70,7 @@ fn said(
     job: &Job,
     place: &Place,
     (definition, handed_in): (&Definition, Option<&HandedIn>),
-    parser: &Parser,
+    hearing: &Hearing,
 ) -> (Said, Option<String>) {
     let schema = definition.legation.schema.as_ref().map(CompiledSchema::compile);
     let schema = match schema.transpose() {
@@ -91,7 +91,7 @@ fn said(
         let checked = returns::check(&handed_in.returned, &expect, &facts);
         return judged(checked, || handed_in.returned.to_string());
     }
-    let text = parser.text();
+    let text = hearing.text();
     if text.trim().is_empty() {
         return (Said::Nothing, None);
     }
@@ -148,7 +148,7 @@ fn receipt(
     seen: Seen,
     verify: Vec<Verification>,
 ) -> Receipt {
-    let told = heard.parser.usage();
+    let told = heard.hearing.usage();
     let used = handed_in.map(|handed_in| handed_in.usage).unwrap_or_default();
     let streamed = Some(told.tokens).filter(|tokens| *tokens != Default::default());
     let tokens = match (streamed, used.tokens()) {
@@ -183,6 +183,11 @@ fn receipt(
         brief_cut: job.brief.cut.iter().map(|what| (*what).to_owned()).collect(),
         ..Receipt::default()
     };
+    if let Some(envoy) = heard.hearing.envoy() {
+        receipt.tool_calls.clone_from(envoy.tools());
+        receipt.truncated = envoy.is_cut_off();
+        receipt.denied.clone_from(envoy.denied());
+    }
     fence::record(&heard.exit, &mut receipt);
     receipt
 }

@@ -55,7 +55,7 @@ impl Inner {
     /// The attempt goes on until then.
     pub(super) async fn honour_entries(&self, job: &Job, heard: &Heard, mail: &Mailbox) -> Asked {
         let story = StoryId::new(job.subtask.as_str()).unwrap_or_default();
-        let parsed = delegate::parse(&heard.parser.text(), &story, job.brief.delegation_depth);
+        let parsed = delegate::parse(&heard.hearing.text(), &story, job.brief.delegation_depth);
         let mut asked = Asked { honoured: 0, refused: parsed.rejected.iter().map(bad).collect() };
         let entries = &parsed.delegations;
         if entries.is_empty() {

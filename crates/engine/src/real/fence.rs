@@ -36,14 +36,30 @@ const OPEN: &[&str] = &[
 /// What stands in a receipt where nobody wanted a fence.
 const OFF: &str = "`sandbox.fence` is off";
 
+/// What the fence of an attempt goes by.
+pub(super) struct Around<'a> {
+    /// The agents above it, and itself.
+    pub(super) path: &'a [AgentId],
+    /// The file of its agent.
+    pub(super) agent_file: Option<&'a Path>,
+    /// Where its runner's program keeps its state.
+    pub(super) state: Vec<PathBuf>,
+}
+
 impl Inner {
+    /// Whether programs shall run inside a fence, and can.
+    pub(super) fn is_fence_wanted(&self) -> bool {
+        let home = self.home();
+        let Sandbox { fence, network, .. } = &home.config.sandbox;
+        *fence != config::Fence::Off && Kernel::current().unfit(*network).is_none()
+    }
+
     /// The same order, with a fence around its program if there shall be one.
     pub(super) fn fenced(
         &self,
         order: Order,
-        path: &[AgentId],
         place: &Place,
-        agent_file: Option<&Path>,
+        around: Around<'_>,
     ) -> Result<Order, Obstacle> {
         let home = self.home();
         let sandbox = &home.config.sandbox;
@@ -57,7 +73,7 @@ impl Inner {
         }
         let mut fence = Fence {
             hidden: self.hidden(place),
-            readable: self.readable(&order, agent_file),
+            readable: self.readable(&order, around.agent_file),
             writable: vec![order.dir.join("tmp"), order.dir.join(HAND_IN)],
             network: sandbox.network,
             required,
@@ -65,7 +81,8 @@ impl Inner {
         fence.readable.extend(self.named(&sandbox.readable));
         fence.readable.extend(self.named(&home.config.workspace.share));
         fence.writable.extend(self.named(&sandbox.writable));
-        let may_edit = self.may_edit(path);
+        fence.writable.extend(around.state);
+        let may_edit = self.may_edit(around.path);
         if may_edit { &mut fence.writable } else { &mut fence.readable }.push(place.root.clone());
         Ok(Order { fence: Some(fence.real()), ..order })
     }

@@ -6,12 +6,9 @@ use std::path::Path;
 
 use legation_core::money::Usd;
 use legation_core::returns::{MAX_RETURN_BYTES, Tokens};
-use legation_runners::command::HAND_IN;
+use legation_runners::command::{HAND_IN, RETURN_FILE};
 use serde::Deserialize;
 use serde_json::Value;
-
-/// The file it is dropped in, in the folder for it.
-pub(crate) const RETURN_FILE: &str = "return.json";
 
 /// What was handed in.
 #[derive(Debug, Deserialize)]

@@ -10,6 +10,7 @@ use legation_runners::workspace::Place;
 
 use super::Inner;
 use super::attempt::environment;
+use super::fence::Around;
 use super::live::Live;
 use crate::world::{Job, Work};
 
@@ -81,6 +82,7 @@ impl Inner {
         let pace = live.pace();
         let shell = ["sh".to_owned(), "-c".to_owned(), line.to_owned()];
         let start = command::Start {
+            vendor: None,
             attempt: owner.attempt,
             session: owner.session,
             place: command::Place {
@@ -102,7 +104,8 @@ impl Inner {
         };
         let order = start.order(self.passed_on(owner.tree)).ok()?;
         // What is verified is the child's own code, so it runs where the child did.
-        let order = self.fenced(order, owner.path, place, None).ok()?;
+        let around = Around { path: owner.path, agent_file: None, state: Vec::new() };
+        let order = self.fenced(order, place, around).ok()?;
         let (mut running, told) = match self.keeper.spawn(&order).await {
             Ok(running) => (running, Some(Pace { frozen: false, ..pace })),
             // An engine that died meanwhile has started it already.

@@ -10,7 +10,7 @@ use legation_core::tree::Command;
 use legation_core::tree::bounds;
 use legation_core::tree::command::Delegate;
 use legation_core::tree::rejection::Refusal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -18,6 +18,7 @@ use super::Service;
 use super::caller::Who;
 use super::converse::Listener;
 use super::refuse::{trouble, unreachable};
+use crate::client::passed_on;
 use crate::engine::Error;
 use crate::host::{Home, Host};
 use crate::logs::RefusedCall;
@@ -68,8 +69,15 @@ impl<H: Host> Service<H> {
             Who::Root { .. } => id.clone(),
         };
         if call.detach {
-            let view = serde_json::json!({"delegationId": id, "status": "accepted"});
-            return Ok(warned(Reply::Answer { status: "accepted".to_owned(), view }, &warnings));
+            let looked = match self.look(who, &id).await? {
+                Reply::Done(view) => view,
+                other => return Ok(other),
+            };
+            let part = |key: &str| looked.get(key).cloned().unwrap_or_default();
+            let status = part("status").as_str().unwrap_or_default().to_owned();
+            let remaining = part("remaining");
+            let view = json!({"delegationId": id, "status": status, "remaining": remaining});
+            return Ok(warned(Reply::Answer { status, view }, &warnings));
         }
         let reply = self.tell_until_end(&tree, &id, (accepted.news, listener)).await?;
         Ok(warned(reply, &warnings))
@@ -90,7 +98,11 @@ impl<H: Host> Service<H> {
         let asker = Asker { caller: who.caller(), path };
         let planned = call::plan(call, house, &asker, self.engine.new_id());
         let planned = planned.map_err(|refusal| Error::Rejected(refusal.into()))?;
-        self.check_programs(&planned.delegate, asker.path.last())?;
+        let seen = match who {
+            Who::Root { .. } => passed_on.clone(),
+            Who::Attempt { .. } => self.seen_by(who),
+        };
+        self.check_programs(&planned.delegate, asker.path.last(), &seen)?;
         let pattern = planned.delegate.pattern;
         let warnings = call::overlaps(&planned.delegate);
         let new = tree.is_none().then(|| planned.delegate.id.clone());
@@ -109,8 +121,21 @@ impl<H: Host> Service<H> {
         Ok((accepted, first, warnings))
     }
 
+    /// What children of the caller may see of an environment.
+    pub(super) fn seen_by(&self, who: &Who) -> BTreeMap<String, String> {
+        match who {
+            Who::Root { .. } => passed_on(),
+            Who::Attempt { tree, .. } => self.real.passed_on(tree),
+        }
+    }
+
     /// Refuses what no program could do, before anything starts.
-    fn check_programs(&self, delegate: &Delegate, parent: Option<&AgentId>) -> Result<(), Error> {
+    fn check_programs(
+        &self,
+        delegate: &Delegate,
+        parent: Option<&AgentId>,
+        env: &BTreeMap<String, String>,
+    ) -> Result<(), Error> {
         if let Some(why) = self.real.obstacle() {
             let refusal = Refusal::new(
                 Code::ToolUnavailable,
@@ -121,13 +146,13 @@ impl<H: Host> Service<H> {
             return Err(Error::Rejected(refusal.into()));
         }
         let allowed = delegate.subtasks.iter().filter(|target| target.permitted.is_ok());
-        let mut idle = allowed.filter(|target| !self.real.can_run(&target.agent, parent));
+        let mut idle = allowed.filter(|target| !self.real.can_run(&target.agent, parent, env));
         let Some(target) = idle.next() else { return Ok(()) };
         let refusal = Refusal::new(
             Code::ToolUnavailable,
-            format!("Agent `{}` names no program to run.", target.agent),
-            "Name an agent with `--agent`, or give its file `legation: {runner: command, \
-             command: [\"./program\"]}`; this version runs no other kind.",
+            format!("There is no program to run agent `{}` with.", target.agent),
+            "Name an agent with `--agent`, make one with `legation agents new NAME`, or install \
+             a program that it can run on; `legation doctor` lists which are found.",
         );
         Err(Error::Rejected(refusal.into()))
     }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use legation_core::ids::SessionId;
 
+use crate::vendors::Vendor;
+
 /// Names that a child gets from the environment of whoever called; those that end in `*` stand for
 /// all that begin so.
 pub const ALLOWED: &[&str] = &[
@@ -29,6 +31,12 @@ pub const ALLOWED: &[&str] = &[
 
 /// The folder below the attempt's own in which a return is handed in.
 pub const HAND_IN: &str = "hand-in";
+
+/// The file in that folder.
+pub const RETURN_FILE: &str = "return.json";
+
+/// Where a child finds that folder.
+pub const ATTEMPT_DIR: &str = "LEGATION_ATTEMPT_DIR";
 
 /// Where an attempt stands and works.
 #[derive(Clone, Copy, Debug)]
@@ -64,10 +72,11 @@ pub fn environment(
     caller: impl IntoIterator<Item = (String, String)>,
     agent: &[(String, String)],
     session: &SessionId,
-    place: &Place<'_>,
+    (place, vendor): (&Place<'_>, Option<&Vendor>),
 ) -> Vec<(String, String)> {
+    let is_seen = |name: &str| is_for_all(name) || vendor.is_some_and(|vendor| vendor.wants(name));
     let mut all: BTreeMap<String, String> =
-        caller.into_iter().filter(|(name, _)| is_passed_on(name)).collect();
+        caller.into_iter().filter(|(name, _)| is_seen(name)).collect();
     let text = |path: &Path| path.to_string_lossy().into_owned();
     all.insert("TMPDIR".to_owned(), text(&place.temporary()));
     all.extend(agent.iter().filter(|(name, value)| is_possible(name, value)).cloned());
@@ -75,7 +84,7 @@ pub fn environment(
         ("LEGATION_SESSION_ID", session.to_string()),
         ("LEGATION_TOKEN", place.token.to_owned()),
         ("LEGATION_SOCKET", text(place.socket)),
-        ("LEGATION_ATTEMPT_DIR", text(&place.hand_in())),
+        (ATTEMPT_DIR, text(&place.hand_in())),
         ("LEGATION_WORKSPACE", text(place.workspace)),
         ("DELEGATION_DEPTH", place.depth.to_string()),
     ];
@@ -85,8 +94,8 @@ pub fn environment(
     all.into_iter().collect()
 }
 
-/// Whether a child may see this variable of whoever called.
-pub fn is_passed_on(name: &str) -> bool {
+/// Whether any child may see this variable of whoever called.
+pub fn is_for_all(name: &str) -> bool {
     ALLOWED.iter().any(|allowed| match allowed.strip_suffix('*') {
         Some(start) => name.starts_with(start),
         None => name == *allowed,

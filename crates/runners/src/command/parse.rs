@@ -6,21 +6,19 @@
 //! below, whatever comes in.
 
 mod line;
-mod tail;
 
 use legation_core::money::Usd;
 use legation_core::returns::Tokens;
 use memchr::memchr;
 
 use self::line::Line;
-use self::tail::Tail;
+use crate::tail::Tail;
 
 /// Bytes of a line that may be a report; a longer one is text.
 pub const MAX_LINE_BYTES: usize = 64 << 10;
 
-/// Bytes of text that are kept, the newest: enough for the longest return there may
-/// be, and something around it.
-pub const MAX_TEXT_BYTES: usize = (1 << 20) + (64 << 10);
+/// Bytes of text that are kept, the newest.
+pub const MAX_TEXT_BYTES: usize = crate::tail::MAX_TEXT_BYTES;
 
 /// Lines that were not believed and are reported; further ones are only counted.
 pub const MAX_NOTES: u64 = 16;
@@ -33,6 +31,10 @@ pub enum Report {
     Usage(Usage),
     /// How far it is.
     Progress(Progress),
+    /// So many tokens are in its context now.
+    Context(u64),
+    /// Nothing more is to be expected of it.
+    Stalled,
     /// A line looked like a report and was not believed, for this reason.
     Ignored(String),
 }
@@ -48,7 +50,8 @@ pub struct Usage {
 
 impl Usage {
     /// Both together. Nothing that is added can make it less.
-    fn plus(&self, more: &Self) -> Self {
+    #[must_use]
+    pub fn plus(&self, more: &Self) -> Self {
         let cost = match (self.cost, more.cost) {
             (Some(cost), Some(more)) => Some(cost + more),
             (cost, more) => cost.or(more),

@@ -84,6 +84,11 @@ fn not_found(program: &str, folders: &Folders<'_>) -> Unresolved {
     Unresolved::NotFound { program: program.to_owned(), places }
 }
 
+/// Whether there is a file of that name that can be executed.
+pub fn is_executable_file(path: &Path) -> bool {
+    path.is_file() && is_executable(path)
+}
+
 fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.permissions().mode() & 0o111 != 0)
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitStatus};
+use rustix::process::{Pid, WaitStatus, kill_process};
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -155,6 +155,7 @@ struct Watch {
     left_over: u32,
     survivors: u32,
     ending: Option<Ending>,
+    asks_first: bool,
 }
 
 /// The end has been asked for.
@@ -180,6 +181,7 @@ impl Watch {
             left_over: 0,
             survivors: 0,
             ending: None,
+            asks_first: order.asks_first,
         }
     }
 
@@ -241,6 +243,9 @@ impl Watch {
             if !self.is_over {
                 self.left_over = u32::try_from(Descendants::list().len()).unwrap_or(u32::MAX);
                 self.end();
+                if self.asks_first {
+                    self.tree.terminate();
+                }
             }
         }
     }
@@ -250,7 +255,13 @@ impl Watch {
         if self.ending.is_some() {
             return;
         }
-        self.tree.terminate();
+        if self.asks_first && self.program.is_none() {
+            self.tree.thaw();
+            // One that has ended already is noticed in a moment.
+            let _ = kill_process(self.pid, rustix::process::Signal::TERM);
+        } else {
+            self.tree.terminate();
+        }
         let kill_at = Instant::now() + self.grace;
         let give_up_at = kill_at + GIVE_UP_AFTER;
         self.ending = Some(Ending { kill_at, give_up_at, pause: FIRST_PAUSE });

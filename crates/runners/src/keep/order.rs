@@ -39,6 +39,10 @@ pub struct Order {
     /// What is around it.
     #[serde(default)]
     pub fence: Option<Fence>,
+    /// Whether only the program itself is asked to end at first: it knows better how to
+    /// ask those it has started.
+    #[serde(default)]
+    pub asks_first: bool,
 }
 
 /// What a program may take before it is cut short.

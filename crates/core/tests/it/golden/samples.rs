@@ -268,6 +268,7 @@ fn attempt_ended() -> AttemptEnded {
 fn receipt() -> Receipt {
     let command = "cargo test".to_owned();
     Receipt {
+        denied: [("web".to_owned(), "it is not allowed here".to_owned())].into(),
         refused: Vec::new(),
         supervised_by: None,
         stop_reason: StopReason::Exited,

@@ -54,7 +54,9 @@ fn only_what_is_allowed_comes_through_and_nobody_chooses_his_own_place() {
         "NUL=a\0b",
     ]);
     let mut shown = String::new();
-    for (name, value) in environment(own, &agent, &SessionId::new("sess_1_abcdef"), &place()) {
+    for (name, value) in
+        environment(own, &agent, &SessionId::new("sess_1_abcdef"), (&place(), None))
+    {
         let _ = writeln!(shown, "{name}={value}");
     }
     expect![[r#"
@@ -86,6 +88,7 @@ fn an_order_has_the_program_found_and_a_folder_for_temporary_files() {
     let dir = folder.path().join("attempt");
     let (attempt, session) = (AttemptId::new("exec-1"), SessionId::new("sess_1_abcdef"));
     let start = Start {
+        vendor: None,
         attempt: &attempt,
         session: &session,
         place: Place { dir: &dir, workspace: folder.path(), ..place() },

@@ -37,6 +37,10 @@ fn check(output: &str, expected: &Expect) {
             Report::Progress(at) => {
                 let _ = writeln!(shown, "at {}/{}: {}", at.current, at.total, at.last_action);
             }
+            Report::Context(tokens) => {
+                let _ = writeln!(shown, "{tokens} in its context");
+            }
+            Report::Stalled => shown.push_str("stalled\n"),
             Report::Ignored(why) => {
                 let _ = writeln!(shown, "ignored: {why}");
             }

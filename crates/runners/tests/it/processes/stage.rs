@@ -75,6 +75,7 @@ impl Stage {
     pub(super) fn order(&self, program: &[&str]) -> Order {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Order {
+            asks_first: false,
             attempt: AttemptId::new("exec-1"),
             session: self.session.clone(),
             dir: self.dir(),

@@ -1,6 +1,8 @@
 //! The newest bytes of a stream.
 
-use super::MAX_TEXT_BYTES;
+/// Bytes of text that are kept, the newest: enough for the longest return there may
+/// be, and something around it.
+pub(crate) const MAX_TEXT_BYTES: usize = (1 << 20) + (64 << 10);
 
 /// Bytes beyond the limit that are allowed to gather before the oldest are removed, so
 /// that they are not moved for each line.
@@ -8,14 +10,14 @@ const SLACK_BYTES: usize = MAX_TEXT_BYTES / 4;
 
 /// What was written last, and whether there was more.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail {
+pub(crate) struct Tail {
     bytes: Vec<u8>,
     has_dropped: bool,
 }
 
 impl Tail {
     /// Adds bytes at the end.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         if bytes.len() >= MAX_TEXT_BYTES {
             self.has_dropped |= !self.bytes.is_empty() || bytes.len() > MAX_TEXT_BYTES;
             self.bytes.clear();
@@ -30,12 +32,12 @@ impl Tail {
     }
 
     /// The newest bytes, no more than the limit.
-    pub(super) fn newest(&self) -> &[u8] {
+    pub(crate) fn newest(&self) -> &[u8] {
         newest(&self.bytes)
     }
 
     /// Whether there was more.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.has_dropped || self.bytes.len() > MAX_TEXT_BYTES
     }
 }

@@ -1,0 +1,153 @@
+//! Attempts of agents that are talked to: which runner it is, and what its envoy is told.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use legation_core::Code;
+use legation_core::agent::{CANONICAL, Definition, Level, Runner};
+use legation_core::ids::AgentId;
+use legation_core::returns::Metadata;
+use legation_runners::command::{Folders, resolve};
+use legation_runners::envoy::{self, Charge, Door, Tools};
+use legation_runners::prompt;
+use legation_runners::vendors::{Vendor, choose};
+use legation_runners::workspace::Place;
+
+use super::Inner;
+use super::attempt::Obstacle;
+use crate::world::Job;
+
+/// Where a project keeps templates of its own.
+const TEMPLATES: &str = ".legation/templates";
+/// The folder for files that a program wants to read, in the attempt's own temporary one.
+const SCRATCH: &str = "envoy";
+
+/// What runs an agent: what its file says, else what is installed.
+pub(super) fn runner(definition: &Definition, env: &BTreeMap<String, String>) -> Option<Runner> {
+    let named = definition.legation.runner;
+    let is_command = !definition.legation.command.is_empty();
+    let runner = named.or(is_command.then_some(Runner::Command)).or_else(|| choose(env))?;
+    let can_run = match runner {
+        Runner::Command | Runner::Acp => is_command,
+        Runner::Llm => true,
+        Runner::ClaudeCode | Runner::Codex | Runner::OpenCode | Runner::Gemini => {
+            is_command || Vendor::of(runner).is_some_and(|vendor| vendor.installed(env).is_some())
+        }
+    };
+    can_run.then_some(runner)
+}
+
+/// What an envoy needs beside what every attempt does.
+pub(super) struct Mission {
+    /// What it is told.
+    pub(super) charge: Charge,
+    /// Where its program keeps its state.
+    pub(super) state: Vec<PathBuf>,
+}
+
+impl Inner {
+    /// What the envoy of an attempt is told.
+    pub(super) fn mission(
+        &self,
+        job: &Job,
+        place: &Place,
+        (definition, file): (&Definition, Option<&Path>),
+        (runner, env): (Runner, &BTreeMap<String, String>),
+    ) -> Result<Mission, Obstacle> {
+        let unavailable = |why: String| Obstacle::new(Code::ToolUnavailable, why);
+        let vendor = Vendor::of(runner)
+            .ok_or_else(|| unavailable(format!("There is no envoy for `{}`.", runner.as_str())))?;
+        let mut command = definition.legation.command.clone();
+        if command.is_empty() && !vendor.program.is_empty() {
+            command.push(vendor.program.to_owned());
+        }
+        let folders = Folders {
+            workspace: &place.cwd,
+            beside: file.and_then(Path::parent),
+            search: env.get("PATH").map(String::as_str),
+        };
+        let program = match runner {
+            Runner::Llm => command,
+            Runner::Command
+            | Runner::ClaudeCode
+            | Runner::Codex
+            | Runner::OpenCode
+            | Runner::Gemini
+            | Runner::Acp => {
+                resolve(&command, &folders).map_err(|error| unavailable(error.to_string()))?
+            }
+        };
+        let template = self.template(&job.agent, runner);
+        let mut brief = job.brief.clone();
+        let instructions = std::mem::take(&mut brief.instructions);
+        let prompt = prompt::render(template.as_deref(), &brief)
+            .map_err(|error| Obstacle::new(Code::ValidationFailed, error.to_string()))?;
+        let state = vendor.state(env);
+        state.iter().for_each(|folder| make_folder(folder));
+        let charge = Charge {
+            runner,
+            program,
+            model: definition.model.clone().filter(|model| model != "inherit"),
+            temperature: definition.temperature,
+            max_turns: definition.max_turns,
+            instructions,
+            prompt,
+            known: Metadata {
+                session_id: job.session.clone(),
+                agent_type: job.agent.clone(),
+                delegation_depth: job.brief.delegation_depth,
+                delegation_path: job.brief.delegation_path.clone(),
+                duration_seconds: None,
+            },
+            schema: definition.legation.schema.clone(),
+            tools: self.tools(&job.brief.delegation_path)?,
+            is_fenced: false,
+            door: Door { exe: self.keeper.exe.clone(), env: BTreeMap::new() },
+            scratch: self.folder(&job.attempt).join("tmp").join(SCRATCH),
+            workspace: place.cwd.clone(),
+        };
+        Ok(Mission { charge, state })
+    }
+
+    /// A template of the project: the agent's own, the runner's, or the one for all.
+    fn template(&self, agent: &AgentId, runner: Runner) -> Option<String> {
+        let folder = self.options.project.join(TEMPLATES);
+        let names = [agent.as_str(), runner.as_str(), "brief"];
+        names.iter().find_map(|name| fs::read_to_string(folder.join(format!("{name}.md"))).ok())
+    }
+
+    /// What an agent at the end of a path may use.
+    fn tools(&self, path: &[AgentId]) -> Result<Tools, Obstacle> {
+        let path = path.get(1..).unwrap_or_default();
+        let permissions = self.home().roster.permissions(path, None);
+        let permissions =
+            permissions.map_err(|no| Obstacle::new(Code::PermissionDenied, no.message))?;
+        let level = |name: &str| permissions.verdict_checked_by_use(name).level;
+        let named = permissions.tools().into_iter();
+        let others = named.filter(|name| !CANONICAL.contains(&name.as_str()));
+        let others: BTreeMap<String, Level> =
+            others.map(|name| (name.clone(), permissions.verdict(&name).level)).collect();
+        Ok(Tools {
+            read: level("read"),
+            edit: level("edit"),
+            shell: level("shell"),
+            web: level("web"),
+            delegate: level("delegate"),
+            others,
+        })
+    }
+}
+
+/// The words by which this binary becomes an envoy.
+pub(super) fn command(exe: &Path) -> Vec<String> {
+    vec![exe.to_string_lossy().into_owned(), envoy::VERB.to_owned()]
+}
+
+/// A folder that a program will write to, so that the fence can leave it open. Where it
+/// cannot be made the program will say so itself.
+fn make_folder(folder: &Path) {
+    if folder.extension().is_none_or(|end| end != "json") {
+        let _ = fs::create_dir_all(folder);
+    }
+}
