@@ -30,6 +30,7 @@ use legation_core::time::Now;
 use legation_core::tree::Command;
 use legation_runners::keep::Pace;
 use legation_runners::supervise::{Ancestry, Keeper, Remote, ancestry};
+use legation_runners::vendors::runner_of;
 use legation_runners::workspace::{self, Spaces};
 use rustc_hash::FxHashMap;
 use tokio::sync::{Semaphore, oneshot};
@@ -161,7 +162,7 @@ impl Real {
         env: &BTreeMap<String, String>,
     ) -> bool {
         let found = self.inner.agent(agent, parent);
-        found.is_some_and(|(definition, _)| envoy::runner(&definition, env).is_some())
+        found.is_some_and(|(definition, _)| runner_of(&definition, env).is_some())
     }
 
     /// What children of a tree may see of its caller's environment.

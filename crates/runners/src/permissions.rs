@@ -3,13 +3,15 @@
 //!
 //! How a program is told is for its vendor's module to say; nothing is decided here.
 
-use legation_core::agent::{Level, Tool, glob};
+use legation_core::agent::{CANONICAL, Level, Runner, Tool, glob};
+use serde::Serialize;
 
 use crate::envoy::Tools;
+use crate::{claude_code, codex, gemini, opencode};
 
 /// One line of the table that people are shown: what is permitted, and what a program is
 /// told about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// The canonical name.
     pub tool: String,
@@ -24,6 +26,44 @@ impl Row {
     pub fn new(tool: impl Into<String>, level: Level, told: impl Into<String>) -> Self {
         Self { tool: tool.into(), level, told: told.into() }
     }
+}
+
+/// What a runner's program is told about those permissions, for people.
+pub fn told(runner: Runner, tools: &Tools) -> Vec<Row> {
+    match runner {
+        Runner::ClaudeCode => claude_code::table(tools),
+        Runner::Codex => codex::table(tools),
+        Runner::Gemini => gemini::table(tools),
+        Runner::OpenCode => opencode::table(tools),
+        Runner::Acp => by_us(tools, |level| match level {
+            Level::Allow => "each request is granted, once",
+            Level::Ask => "each request waits for a human",
+            Level::Deny => "each request is declined",
+        }),
+        Runner::Llm => by_us(tools, |level| match level {
+            Level::Allow => "offered to the model",
+            Level::Ask => "offered; each use waits for a human",
+            Level::Deny => "not offered",
+        }),
+        Runner::Command => vec![Row::new(
+            "edit",
+            tools.edit,
+            match tools.edit {
+                Level::Allow => "its workspace is writable",
+                Level::Ask | Level::Deny => "its workspace is read-only, where there is a fence",
+            },
+        )],
+    }
+}
+
+/// The table of runners whose every request we answer ourselves.
+fn by_us(tools: &Tools, words: fn(Level) -> &'static str) -> Vec<Row> {
+    let row = |tool: &str| {
+        let level = Scope::of(tools, tool).level;
+        Row::new(tool, level, words(level))
+    };
+    let named = tools.others.iter().map(|(name, level)| Row::new(name, *level, words(*level)));
+    CANONICAL.into_iter().map(row).chain(named).collect()
 }
 
 /// How much of one canonical tool may be used.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use legation_core::agent::Runner;
+use legation_core::agent::{Definition, Runner};
 
 use crate::command::{is_executable_file, is_for_all};
 
@@ -209,9 +209,24 @@ pub fn is_passed_on(name: &str) -> bool {
 
 /// The runner for an agent that names none: the first that is installed and has a key or
 /// a login, else the first that is installed.
-pub fn choose(env: &BTreeMap<String, String>) -> Option<Runner> {
+fn choose(env: &BTreeMap<String, String>) -> Option<Runner> {
     let installed: Vec<&Vendor> =
         VENDORS.iter().filter(|vendor| vendor.installed(env).is_some()).collect();
     let ready = installed.iter().find(|vendor| vendor.has_login(env));
     ready.or(installed.first()).map(|vendor| vendor.runner)
+}
+
+/// What runs an agent: what its file says, else what is installed.
+pub fn runner_of(definition: &Definition, env: &BTreeMap<String, String>) -> Option<Runner> {
+    let named = definition.legation.runner;
+    let is_command = !definition.legation.command.is_empty();
+    let runner = named.or(is_command.then_some(Runner::Command)).or_else(|| choose(env))?;
+    let can_run = match runner {
+        Runner::Command | Runner::Acp => is_command,
+        Runner::Llm => true,
+        Runner::ClaudeCode | Runner::Codex | Runner::OpenCode | Runner::Gemini => {
+            is_command || Vendor::of(runner).is_some_and(|vendor| vendor.installed(env).is_some())
+        }
+    };
+    can_run.then_some(runner)
 }

@@ -44,10 +44,11 @@ pub fn run(args: &Args) -> Result<()> {
     process::run(&mut cargo(["build", "--locked", "--package", "legation"]))?;
     let wanted = args.only.as_deref().unwrap_or_default();
     let mut failed = 0;
-    for scenario in SCENARIOS.iter().filter(|scenario| scenario.name.contains(wanted)) {
+    let chosen = SCENARIOS.iter().filter(|scenario| scenario.name.contains(wanted));
+    for (no, scenario) in chosen.enumerate() {
         let begun = Instant::now();
-        let played =
-            Stage::set(&programs, (scenario.scripts)()).and_then(|stage| (scenario.play)(&stage));
+        let played = Stage::set(&programs, (no, (scenario.scripts)()))
+            .and_then(|stage| (scenario.play)(&stage));
         let seconds = begun.elapsed().as_secs_f64();
         match played {
             Ok(seen) => say(&format!("ok    {:<44} {seconds:5.1} s  {seen}", scenario.name)),

@@ -18,7 +18,7 @@ use legation_runners::command::{self, Report};
 use legation_runners::hearing::Hearing;
 use legation_runners::keep::{Ended, KEEPER_FILE, Limits, Pace, cgroup};
 use legation_runners::supervise::{self, Exit, Found, Running, Traces, find, reap};
-use legation_runners::vendors::Vendor;
+use legation_runners::vendors::{Vendor, runner_of};
 use legation_runners::workspace::{From, New, Place, Start};
 
 use super::Inner;
@@ -134,7 +134,7 @@ impl Inner {
             )
         })?;
         let env = self.passed_on(&job.tree);
-        let Some(runner) = envoy::runner(&definition, &env) else {
+        let Some(runner) = runner_of(&definition, &env) else {
             let why = format!("There is no program to run agent `{}` with.", job.agent);
             return Err(Obstacle::new(Code::ToolUnavailable, why));
         };
@@ -269,7 +269,7 @@ impl Inner {
     fn hearing(&self, job: &Job) -> Hearing {
         let agent = self.agent(&job.agent, job.parent.as_ref());
         let env = self.passed_on(&job.tree);
-        let runner = agent.and_then(|(definition, _)| envoy::runner(&definition, &env));
+        let runner = agent.and_then(|(definition, _)| runner_of(&definition, &env));
         Hearing::of(runner.unwrap_or(Runner::Command))
     }
 
@@ -277,7 +277,7 @@ impl Inner {
     pub(super) fn pricing(&self, job: &Job) -> Pricing {
         let agent = self.agent(&job.agent, job.parent.as_ref());
         let env = self.passed_on(&job.tree);
-        let runner = agent.as_ref().and_then(|(definition, _)| envoy::runner(definition, &env));
+        let runner = agent.as_ref().and_then(|(definition, _)| runner_of(definition, &env));
         let model = agent.and_then(|(definition, _)| definition.model);
         Pricing { own: self.home().config.prices.clone(), model, runner }
     }

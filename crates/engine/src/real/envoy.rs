@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use legation_core::Code;
-use legation_core::agent::{CANONICAL, Definition, Level, Runner};
+use legation_core::agent::{Definition, Runner};
 use legation_core::ids::AgentId;
 use legation_core::returns::Metadata;
 use legation_runners::command::{Folders, resolve};
 use legation_runners::envoy::{self, Charge, Door, Tools};
 use legation_runners::prompt;
-use legation_runners::vendors::{Vendor, choose};
+use legation_runners::vendors::Vendor;
 use legation_runners::workspace::Place;
 
 use super::Inner;
@@ -22,21 +22,6 @@ use crate::world::Job;
 const TEMPLATES: &str = ".legation/templates";
 /// The folder for files that a program wants to read, in the attempt's own temporary one.
 const SCRATCH: &str = "envoy";
-
-/// What runs an agent: what its file says, else what is installed.
-pub(super) fn runner(definition: &Definition, env: &BTreeMap<String, String>) -> Option<Runner> {
-    let named = definition.legation.runner;
-    let is_command = !definition.legation.command.is_empty();
-    let runner = named.or(is_command.then_some(Runner::Command)).or_else(|| choose(env))?;
-    let can_run = match runner {
-        Runner::Command | Runner::Acp => is_command,
-        Runner::Llm => true,
-        Runner::ClaudeCode | Runner::Codex | Runner::OpenCode | Runner::Gemini => {
-            is_command || Vendor::of(runner).is_some_and(|vendor| vendor.installed(env).is_some())
-        }
-    };
-    can_run.then_some(runner)
-}
 
 /// What an envoy needs beside what every attempt does.
 pub(super) struct Mission {
@@ -124,19 +109,7 @@ impl Inner {
         let permissions = self.home().roster.permissions(path, None);
         let permissions =
             permissions.map_err(|no| Obstacle::new(Code::PermissionDenied, no.message))?;
-        let level = |name: &str| permissions.verdict_checked_by_use(name).level;
-        let named = permissions.tools().into_iter();
-        let others = named.filter(|name| !CANONICAL.contains(&name.as_str()));
-        let others: BTreeMap<String, Level> =
-            others.map(|name| (name.clone(), permissions.verdict(&name).level)).collect();
-        Ok(Tools {
-            read: level("read"),
-            edit: level("edit"),
-            shell: level("shell"),
-            web: level("web"),
-            delegate: level("delegate"),
-            others,
-        })
+        Ok(Tools::of(&permissions))
     }
 }
 

@@ -69,10 +69,7 @@ impl<H: Host> Service<H> {
             Who::Root { .. } => id.clone(),
         };
         if call.detach {
-            let looked = match self.look(who, &id).await? {
-                Reply::Done(view) => view,
-                other => return Ok(other),
-            };
+            let looked = self.view_of(who, &id).await?;
             let part = |key: &str| looked.get(key).cloned().unwrap_or_default();
             let status = part("status").as_str().unwrap_or_default().to_owned();
             let remaining = part("remaining");

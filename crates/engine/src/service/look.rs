@@ -29,6 +29,11 @@ const MAX_LISTED: usize = 50;
 impl<H: Host> Service<H> {
     /// How a delegation stands.
     pub(super) async fn look(&self, who: &Who, id: &DelegationId) -> Result<Reply, Refused> {
+        self.view_of(who, id).await.map(Reply::Done)
+    }
+
+    /// The same, as JSON.
+    pub(super) async fn view_of(&self, who: &Who, id: &DelegationId) -> Result<Value, Refused> {
         let tree = self.engine.tree_of(id).await.map_err(|error| unreachable(&error))?;
         if matches!(who, Who::Attempt { tree: own, .. } if *own != tree) {
             return Err((&not_yours()).into());
@@ -41,7 +46,7 @@ impl<H: Host> Service<H> {
             serde_json::to_value(view).ok()
         });
         let view = view.await.map_err(|error| unreachable(&error))?;
-        view.map(Reply::Done).ok_or_else(|| unreachable(&Error::NotFound(id.clone())))
+        view.ok_or_else(|| unreachable(&Error::NotFound(id.clone())))
     }
 
     /// Delegations under way, then those that ended last; an attempt's own tree only.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use legation_core::agent::{Level, Runner};
+use legation_core::agent::{CANONICAL, Level, Permissions, Runner};
 use legation_core::returns::Metadata;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,4 +66,21 @@ pub struct Tools {
     /// Everything else that a layer names: parts such as `shell(git *)`, tools of MCP
     /// servers, names that only one vendor knows.
     pub others: BTreeMap<String, Level>,
+}
+
+impl Tools {
+    /// What those permissions leave.
+    pub fn of(permissions: &Permissions) -> Self {
+        let level = |name: &str| permissions.verdict_checked_by_use(name).level;
+        let named = permissions.tools().into_iter();
+        let others = named.filter(|name| !CANONICAL.contains(&name.as_str()));
+        Self {
+            read: level("read"),
+            edit: level("edit"),
+            shell: level("shell"),
+            web: level("web"),
+            delegate: level("delegate"),
+            others: others.map(|name| (name.clone(), permissions.verdict(&name).level)).collect(),
+        }
+    }
 }

@@ -200,7 +200,8 @@ fn leaves_nothing(stage: &Stage, agent: &str) -> Result<String> {
     let begun = stage.json(&["delegate", "--agent", agent, "--detach", task])?;
     let id = begun.get("delegationId").and_then(Value::as_str).context("no id")?.to_owned();
     Stage::wait_until("the command runs", || Stage::is_running(SLEEP))?;
-    stage.legation(&["cancel", &id])?;
+    let cancel = stage.legation(&["cancel", &id])?;
+    ensure!(cancel.status.success(), "the cancel: {}", String::from_utf8_lossy(&cancel.stderr));
     Stage::wait_until("the delegation is cancelled", || {
         let now = stage.json(&["status", &id]);
         now.is_ok_and(|now| now.get("status") == Some(&json!("cancelled")))

@@ -35,9 +35,9 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// Makes the project, its agents and a home in which nobody is logged in.
-    pub(crate) fn set(programs: &Programs, scripts: Scripts) -> Result<Self> {
+    pub(crate) fn set(programs: &Programs, (no, scripts): (usize, Scripts)) -> Result<Self> {
         // Not in the folder for temporary files: one of the programs refuses to work there.
-        let root = std::env::current_dir()?.join("target/agents/stage");
+        let root = std::env::current_dir()?.join(format!("target/agents/stage-{no}"));
         if root.exists() {
             fs::remove_dir_all(&root).context("clear the stage")?;
         }

@@ -2,9 +2,13 @@
 
 use std::process::ExitCode;
 
-use legation_core::agent::{Explained, Level, Refusal, Roster, may_delegate};
+use legation_core::agent::{Explained, Level, Refusal, Roster, Runner, may_delegate};
 use legation_core::code::Code;
 use legation_core::ids::AgentId;
+use legation_engine::client::passed_on;
+use legation_runners::envoy::Tools;
+use legation_runners::permissions::{Row, told};
+use legation_runners::vendors::runner_of;
 use serde_json::json;
 
 use super::catalogue::Catalogue;
@@ -50,7 +54,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let roster = &catalogue.roster;
     let child = AgentId::new(&args.child);
     let callers: Vec<AgentId> = args.parents.iter().flat_map(|path| path.0.clone()).collect();
-    let path: Vec<AgentId> = callers.iter().cloned().chain([child]).collect();
+    let path: Vec<AgentId> = callers.iter().cloned().chain([child.clone()]).collect();
     let answer = all_the_way(roster, &path);
     if let Err(refusal) = &answer
         && refusal.code == Code::AgentNotFound
@@ -63,6 +67,9 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         tools => tools.to_vec(),
     };
     let rows = permissions.explain(&tools);
+    let definition = roster.resolve(callers.last(), &child)?;
+    let runner = runner_of(&definition, &passed_on());
+    let told = runner.map_or_else(Vec::new, |runner| told(runner, &Tools::of(&permissions)));
     let reason = reason(callers.last(), &answer);
     let names = || [ROOT].into_iter().chain(callers.iter().map(AgentId::as_str));
     let value = json!({
@@ -71,13 +78,14 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         "hint": answer.as_ref().err().map(|refusal| &refusal.hint),
         "parent": names().next_back(), "path": names().collect::<Vec<_>>(),
         "child": args.child, "tools": rows,
+        "runner": runner, "told": told,
     });
     output.answer(&value, || {
         let parent = match callers.as_slice() {
             [] | [_] => names().next_back().unwrap_or(ROOT).to_owned(),
             _ => names().collect::<Vec<_>>().join(" → "),
         };
-        text((&parent, &args.child), &answer, &reason, &rows)
+        text((&parent, &args.child), &answer, &reason, &rows) + &as_told(runner, &told)
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -130,6 +138,20 @@ fn text(
     for explained in rows {
         let rest = format!("{}: {}", explained.decided_by, explained.because);
         text.push_str(&line(&explained.tool, explained.effective.as_str(), &rest));
+    }
+    text
+}
+
+/// What the program that runs the child is told of it.
+fn as_told(runner: Option<Runner>, told: &[Row]) -> String {
+    let Some(runner) = runner else {
+        return block("Nothing is installed that could run it; see `legation doctor`.", 0);
+    };
+    let mut text = format!("\nTold to {}:\n", runner.as_str());
+    let longest = told.iter().map(|row| row.tool.chars().count()).max();
+    let columns = longest.unwrap_or_default().clamp(4, MAX_TOOL_COLUMNS);
+    for Row { tool, told, .. } in told {
+        text.push_str(&row(&format!("{:<columns$}  ", clipped(tool, columns)), told));
     }
     text
 }
