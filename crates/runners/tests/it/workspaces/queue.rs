@@ -216,7 +216,11 @@ fn what_a_crash_left_of_a_trial_goes_with_the_next_start_unless_it_may_be_in_use
         let stage = spaces.rehearse(&second, &both).unwrap();
         drop(spaces);
         let spaces = project.open();
-        assert_eq!(spaces.rehearsals("exec-2").unwrap(), [stage.clone()], "it is taken up again");
+        assert_eq!(
+            spaces.rehearsals("exec-2").unwrap(),
+            std::slice::from_ref(&stage),
+            "it is taken up again"
+        );
         assert_eq!(spaces.rehearsals("exec-1").unwrap(), []);
         spaces.remove(&second).unwrap();
         drop(spaces);
