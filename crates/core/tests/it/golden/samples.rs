@@ -279,6 +279,8 @@ fn receipt() -> Receipt {
         verify: vec![Verification { command, exit_code: Some(1) }],
         tokens: Some(tokens()),
         cost_usd: Some(usd(0.45)),
+        cost_estimated_usd: None,
+        cost_basis: None,
         duration_ms: 61_500,
         grandchildren: vec![Grandchild {
             delegation_id: "del-2".into(),
