@@ -2,28 +2,10 @@
 
 use std::fmt::Write as _;
 
-use legation_core::money::Usd;
-use legation_core::time::Now;
-use legation_core::tree::view::Stamp;
-use legation_engine::read::Delegation;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::page::{WIDTH, clipped};
 use crate::show::figures::{cost, list, text, time, tokens};
-
-/// A delegation as an entry of a list.
-pub(crate) fn entry(row: &Delegation) -> Value {
-    let stamp = |at: i64| Stamp(Now(u64::try_from(at).unwrap_or(0)));
-    let dollars = row.cost_nanos.and_then(|nanos| u64::try_from(nanos).ok());
-    let lasted = row.started_at.zip(row.ended_at).map(|(from, to)| to.saturating_sub(from));
-    json!({
-        "delegationId": row.id, "taskId": row.task_id, "title": row.title,
-        "status": row.status, "pattern": row.pattern, "treeId": row.tree, "parentId": row.parent,
-        "acceptedAt": stamp(row.accepted_at), "startedAt": row.started_at.map(stamp),
-        "endedAt": row.ended_at.map(stamp), "elapsedTime": lasted,
-        "tokensUsed": row.tokens_used, "estimatedCost": dollars.map(Usd::from_nanos),
-    })
-}
 
 /// The entries, a line or two each.
 pub(crate) fn page(entries: &[Value]) -> String {

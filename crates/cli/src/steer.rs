@@ -48,8 +48,11 @@ pub(crate) fn answer(end: End, reach: &Reach, output: &mut Output) -> ExitCode {
             output.answer(&value, || done(&value));
             ExitCode::SUCCESS
         }
-        End::Accepted { delegation, status, again } => {
+        End::Accepted { delegation, status, again, remaining } => {
             let mut value = json!({"delegationId": delegation, "status": status});
+            if let (Some(remaining), Some(value)) = (remaining, value.as_object_mut()) {
+                value.insert("remaining".to_owned(), remaining);
+            }
             if let (Some(again), Some(value)) = (again, value.as_object_mut()) {
                 value.extend(again.json());
             }

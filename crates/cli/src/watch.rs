@@ -66,6 +66,8 @@ pub(crate) enum End {
         status: String,
         /// The same call had been made before.
         again: Option<Again>,
+        /// What may still be asked for, where that was told.
+        remaining: Option<Value>,
     },
     /// Somebody would not wait for the end.
     Left {
@@ -227,7 +229,7 @@ impl<'a> Watch<'a> {
         let delegation = self.delegation.clone().filter(|_| self.until == Until::Accepted)?;
         let known = self.again.as_ref().and_then(|again| again.status.clone());
         let status = known.unwrap_or_else(|| PENDING.to_owned());
-        Some(End::Accepted { delegation, status, again: self.again.clone() })
+        Some(End::Accepted { delegation, status, again: self.again.clone(), remaining: None })
     }
 
     fn take(&mut self, reply: Reply) -> Result<Option<End>, CommandError> {
@@ -258,8 +260,13 @@ impl<'a> Watch<'a> {
     }
 
     fn over(&self, status: String, mut view: Value) -> End {
-        if let Some(end) = self.accepted() {
-            return end;
+        match self.accepted() {
+            Some(End::Accepted { delegation, again, .. }) if view.is_object() => {
+                let remaining = view.get("remaining").cloned();
+                return End::Accepted { delegation, status, again, remaining };
+            }
+            Some(end) => return end,
+            None => {}
         }
         if let (Some(again), Some(view)) = (&self.again, view.as_object_mut()) {
             view.extend(again.json());
@@ -273,7 +280,12 @@ impl<'a> Watch<'a> {
             (Until::Accepted, Some(id)) => {
                 let status = value.get("status").and_then(Value::as_str).unwrap_or(PENDING);
                 let (delegation, again) = (id.clone(), self.again.clone());
-                Some(End::Accepted { delegation, status: status.to_owned(), again })
+                Some(End::Accepted {
+                    delegation,
+                    status: status.to_owned(),
+                    again,
+                    remaining: None,
+                })
             }
             (Until::Accepted | Until::Done, _) => Some(End::Done(value)),
         }

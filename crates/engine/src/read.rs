@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use legation_core::ids::DelegationId;
+use legation_core::money::Usd;
 use legation_core::time::Now;
+use legation_core::tree::view::Stamp;
 use legation_core::tree::{DelegationNo, Event, State, evolve};
 pub use legation_store::{Delegation, MAX_PAGE, Page, PastPage};
 use legation_store::{Journal, MAX_READ, Past, Sqlite};
+use serde_json::{Value, json};
 
 use crate::engine::Error;
 use crate::record;
@@ -114,4 +117,18 @@ impl Reader {
         let all = active.into_iter().chain(past.delegations).map(|found| found.id);
         Ok(all.filter(|id| id.starts_with(start)).take(limit).collect())
     }
+}
+
+/// A delegation as an entry of a list.
+pub fn listed(row: &Delegation) -> Value {
+    let stamp = |at: i64| Stamp(Now(u64::try_from(at).unwrap_or(0)));
+    let dollars = row.cost_nanos.and_then(|nanos| u64::try_from(nanos).ok());
+    let lasted = row.started_at.zip(row.ended_at).map(|(from, to)| to.saturating_sub(from));
+    json!({
+        "delegationId": row.id, "taskId": row.task_id, "title": row.title,
+        "status": row.status, "pattern": row.pattern, "treeId": row.tree, "parentId": row.parent,
+        "acceptedAt": stamp(row.accepted_at), "startedAt": row.started_at.map(stamp),
+        "endedAt": row.ended_at.map(stamp), "elapsedTime": lasted,
+        "tokensUsed": row.tokens_used, "estimatedCost": dollars.map(Usd::from_nanos),
+    })
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::{bench, ci, coverage, fuzz, setup, soak, tidy};
+use crate::{bench, ci, coverage, fuzz, real_agents, setup, soak, tidy};
 
 /// The chores of the workspace.
 #[derive(Parser)]
@@ -22,6 +22,7 @@ enum Chore {
     Bench(bench::Args),
     Fuzz(fuzz::Args),
     Soak(soak::Args),
+    RealAgents(real_agents::Args),
 }
 
 impl Xtask {
@@ -35,6 +36,7 @@ impl Xtask {
             Chore::Bench(args) => bench::run(&args),
             Chore::Fuzz(args) => fuzz::run(&args),
             Chore::Soak(args) => soak::run(&args),
+            Chore::RealAgents(args) => real_agents::run(&args),
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod commands;
 pub mod coverage;
 pub mod fuzz;
 pub mod process;
+pub mod real_agents;
 pub mod setup;
 pub mod soak;
 pub mod tidy;

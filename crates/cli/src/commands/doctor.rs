@@ -1,12 +1,13 @@
 //! `legation doctor`: what works here, what is enforced, and what is broken.
 //!
-//! It only looks. Nothing is started and nothing stays changed: an overlay that is tried
-//! out is taken away again. One thing that is broken does not keep it from telling about
+//! It only looks. Programs that run agents are asked for their version, and nothing stays
+//! changed: an overlay that is tried out is taken away again. One thing that is broken does not keep it from telling about
 //! the others.
 
 mod machine;
 mod page;
 mod project;
+mod runners;
 mod spaces;
 
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 use self::machine::Machine;
 use self::project::{Findings, Journal};
+use self::runners::Found;
 use self::spaces::Workspaces;
 use crate::error::CommandError;
 use crate::output::Output;
@@ -37,7 +39,7 @@ struct Report {
     version: &'static str,
     project: Where,
     agents: Findings,
-    runners: Vec<Runner>,
+    runners: Vec<Found>,
     engine: Engine,
     journal: Journal,
     workspaces: Option<Workspaces>,
@@ -51,18 +53,6 @@ struct Where {
     git: bool,
     /// What is odd about its configuration, without being wrong.
     warnings: Vec<String>,
-}
-
-/// Something that executes agents.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Runner {
-    name: &'static str,
-    found: bool,
-    /// When an attempt that has used up its budget is stopped.
-    budget: &'static str,
-    /// What that means.
-    note: &'static str,
 }
 
 #[derive(Serialize)]
@@ -92,15 +82,6 @@ struct Rule {
     held: bool,
     why: Option<String>,
 }
-
-/// Runners of this release.
-const RUNNERS: &[Runner] = &[Runner {
-    name: "command",
-    found: true,
-    budget: "per turn",
-    note: "stopped at the line of usage that crosses it; what is told with `submit` \
-           counts at the end",
-}];
 
 pub(crate) fn run(_: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let report = Report::make()?;
@@ -133,19 +114,13 @@ impl Report {
                 warnings: looked.warnings,
             },
             agents: looked.agents,
-            runners: RUNNERS.iter().map(Runner::copied).collect(),
+            runners: runners::look(),
             engine: Engine { pid: looked.engine },
             journal: looked.journal,
             workspaces,
             fence,
             machine,
         })
-    }
-}
-
-impl Runner {
-    fn copied(&self) -> Self {
-        Self { ..*self }
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use legation_core::text::slash::{Since, StatusFilter};
 use legation_core::time::Now;
-use legation_engine::read::{Delegation, MAX_PAGE, Page, Reader};
+use legation_engine::read::{Delegation, MAX_PAGE, Page, Reader, listed};
 use serde_json::{Value, json};
 
 use crate::commands::values;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         Some(reader) => block_on(read(&reader, args, since))?,
         None => (Vec::new(), 0),
     };
-    let entries: Vec<Value> = rows.iter().map(listing::entry).collect();
+    let entries: Vec<Value> = rows.iter().map(listed).collect();
     let value = json!({"delegations": entries, "pagination": {"page": 1, "total": total}});
     output.answer(&value, || match entries.len() {
         0 => "Nothing fits.\n".to_owned(),

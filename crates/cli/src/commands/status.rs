@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use legation_core::ids::DelegationId;
 use legation_core::tree::view::{self, DelegationView};
 use legation_engine::client::engine_pid;
-use legation_engine::read::{Delegation, Page, Reader};
+use legation_engine::read::{Delegation, Page, Reader, listed};
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
@@ -78,7 +78,7 @@ async fn entries(reader: &Reader, all: bool) -> Result<Vec<Value>, CommandError>
     let mut known = read(reader, &active).await;
     let mut entries: Vec<Value> = Vec::with_capacity(active.len());
     for row in &active {
-        let mut entry = listing::entry(row);
+        let mut entry = listed(row);
         if let (Some(view), Some(entry)) = (known.remove(&row.id), entry.as_object_mut()) {
             entry.extend(standing(&view));
         }
@@ -87,7 +87,7 @@ async fn entries(reader: &Reader, all: bool) -> Result<Vec<Value>, CommandError>
     if all {
         let past = reader.history(None, None, Page::first(MAX_LISTED)).await;
         let past = past.map_err(|error| unreadable(&error))?;
-        entries.extend(past.delegations.iter().map(listing::entry));
+        entries.extend(past.delegations.iter().map(listed));
     }
     Ok(entries)
 }

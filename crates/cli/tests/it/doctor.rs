@@ -39,6 +39,11 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
         agents    0 loaded
         runners   command: budget enforced per turn, stopped at the line of usage that
                   crosses it; what is told with `submit` counts at the end
+                  acp: budget enforced at the end, as the agent tells; many tell when a
+                  turn ends
+                  llm: no key and no login found, budget enforced per call, tokens are
+                  told after each call of the model
+                  not installed: claude-code, codex, opencode, gemini
         engine    not running; it is started when it is needed
         journal   nothing was delegated here yet
 

@@ -10,7 +10,7 @@ use legation_core::tree::Command;
 use legation_core::tree::bounds;
 use legation_core::tree::command::Delegate;
 use legation_core::tree::rejection::Refusal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -69,8 +69,15 @@ impl<H: Host> Service<H> {
             Who::Root { .. } => id.clone(),
         };
         if call.detach {
-            let view = serde_json::json!({"delegationId": id, "status": "accepted"});
-            return Ok(warned(Reply::Answer { status: "accepted".to_owned(), view }, &warnings));
+            let looked = match self.look(who, &id).await? {
+                Reply::Done(view) => view,
+                other => return Ok(other),
+            };
+            let part = |key: &str| looked.get(key).cloned().unwrap_or_default();
+            let status = part("status").as_str().unwrap_or_default().to_owned();
+            let remaining = part("remaining");
+            let view = json!({"delegationId": id, "status": status, "remaining": remaining});
+            return Ok(warned(Reply::Answer { status, view }, &warnings));
         }
         let reply = self.tell_until_end(&tree, &id, (accepted.news, listener)).await?;
         Ok(warned(reply, &warnings))

@@ -7,11 +7,9 @@ use std::sync::Arc;
 
 use legation_core::agent::may_delegate;
 use legation_core::ids::{AgentId, DelegationId};
-use legation_core::money::Usd;
-use legation_core::time::Now;
 use legation_core::tree::bounds;
 use legation_core::tree::rejection::Refusal;
-use legation_core::tree::view::{self, Stamp};
+use legation_core::tree::view;
 use legation_store::{Delegation, Journal as _, Page, Past};
 use serde_json::{Value, json};
 
@@ -22,6 +20,7 @@ use super::refuse::{trouble, unreachable};
 use crate::engine::Error;
 use crate::host::{Home, Host};
 use crate::protocol::{Refused, Reply};
+use crate::read::listed;
 use crate::world::World as _;
 
 /// Delegations of each kind that a list has.
@@ -57,7 +56,7 @@ impl<H: Host> Service<H> {
             Who::Attempt { tree, .. } => row.tree == tree.as_str(),
         };
         let rows = active.into_iter().chain(past.delegations).filter(own);
-        let delegations: Vec<Value> = rows.map(|row| entry(&row)).collect();
+        let delegations: Vec<Value> = rows.map(|row| listed(&row)).collect();
         Ok(Reply::Done(json!({"delegations": delegations})))
     }
 
@@ -126,15 +125,4 @@ fn path(who: &Who) -> &[AgentId] {
 
 fn refusal(no: legation_core::agent::Refusal) -> Refusal {
     Refusal::new(no.code, no.message, no.hint)
-}
-
-fn entry(row: &Delegation) -> Value {
-    let stamp = |at: i64| Stamp(Now(u64::try_from(at).unwrap_or(0)));
-    let cost = row.cost_nanos.and_then(|nanos| u64::try_from(nanos).ok()).map(Usd::from_nanos);
-    json!({
-        "delegationId": row.id, "title": row.title, "status": row.status,
-        "pattern": row.pattern, "acceptedAt": stamp(row.accepted_at),
-        "endedAt": row.ended_at.map(stamp), "tokensUsed": row.tokens_used,
-        "estimatedCost": cost,
-    })
 }

@@ -3,6 +3,7 @@
 use legation_core::config;
 
 use super::machine::Offer;
+use super::runners::Found;
 use super::spaces::Workspaces;
 use super::{Fence, Report};
 use crate::page::{block, count, row, tame};
@@ -59,12 +60,31 @@ fn about_project(report: &Report) -> String {
     text + &entry("agents", &format!("{} loaded{wrong}", agents.loaded))
 }
 
+fn about_runner(runner: &Found) -> String {
+    let Found { name, program, version, login, budget, note, .. } = runner;
+    let place = program.as_ref().map(|program| {
+        let version = version.as_deref().unwrap_or("version unknown");
+        format!("{version} at {}, ", program.display())
+    });
+    let login = match login {
+        Some(true) => "key or login found, ",
+        Some(false) => "no key and no login found, ",
+        None => "",
+    };
+    format!("{name}: {}{login}budget enforced {budget}, {note}", place.unwrap_or_default())
+}
+
 fn about_runs(report: &Report) -> String {
     let mut text = String::new();
-    for (at, runner) in report.runners.iter().enumerate() {
+    let (found, missing): (Vec<&Found>, Vec<&Found>) =
+        report.runners.iter().partition(|runner| runner.found);
+    for (at, runner) in found.into_iter().enumerate() {
         let head = if at == 0 { "runners" } else { "" };
-        let words = format!("{}: budget enforced {}, {}", runner.name, runner.budget, runner.note);
-        text.push_str(&entry(head, &words));
+        text.push_str(&entry(head, &about_runner(runner)));
+    }
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|runner| runner.name).collect();
+        text.push_str(&entry("", &format!("not installed: {}", names.join(", "))));
     }
     let engine = match report.engine.pid {
         Some(pid) => format!("runs as process {pid}"),

@@ -1,0 +1,64 @@
+//! The real programs of four vendors, run against a model that follows a script.
+//!
+//! Pinned versions are installed below `target/`; the network is used for that and for
+//! nothing else. Where they cannot be installed, that is said and nothing is checked.
+
+mod install;
+mod model;
+mod scenarios;
+mod stage;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+
+use self::install::Programs;
+use self::scenarios::SCENARIOS;
+use self::stage::Stage;
+use crate::process::{self, cargo, say};
+
+/// Runs Claude Code, Codex, OpenCode and Gemini CLI for real, against a scripted model.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only scenarios whose name contains this.
+    #[arg(value_name = "NAME")]
+    only: Option<String>,
+    /// Take the programs from this folder's `bin/` instead of installing them.
+    #[arg(long, value_name = "DIR")]
+    programs: Option<PathBuf>,
+}
+
+/// Installs the programs, builds ours, and plays every scenario.
+pub fn run(args: &Args) -> Result<()> {
+    let programs = match &args.programs {
+        Some(folder) => Programs::in_folder(folder),
+        None => match Programs::install() {
+            Ok(programs) => programs,
+            Err(problem) => {
+                say(&format!("SKIPPED: the programs cannot be installed: {problem:#}"));
+                return Ok(());
+            }
+        },
+    };
+    process::run(&mut cargo(["build", "--locked", "--package", "legation"]))?;
+    let wanted = args.only.as_deref().unwrap_or_default();
+    let mut failed = 0;
+    for scenario in SCENARIOS.iter().filter(|scenario| scenario.name.contains(wanted)) {
+        let begun = Instant::now();
+        let played =
+            Stage::set(&programs, (scenario.scripts)()).and_then(|stage| (scenario.play)(&stage));
+        let seconds = begun.elapsed().as_secs_f64();
+        match played {
+            Ok(seen) => say(&format!("ok    {:<44} {seconds:5.1} s  {seen}", scenario.name)),
+            Err(problem) => {
+                failed += 1;
+                say(&format!("FAIL  {:<44} {seconds:5.1} s  {problem:#}", scenario.name));
+            }
+        }
+    }
+    if failed > 0 {
+        bail!("{failed} scenarios with real agents failed");
+    }
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! What is played with the real programs, and what has to come of it.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+use super::model::{Scripts, Step};
+use super::stage::Stage;
+
+/// Something that is played.
+pub(crate) struct Scenario {
+    /// What it shows.
+    pub(crate) name: &'static str,
+    /// What the model does.
+    pub(crate) scripts: fn() -> Scripts,
+    /// Plays it, and says in a few words what was seen.
+    pub(crate) play: fn(&Stage) -> Result<String>,
+}
+
+/// All of them.
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    alone("claude writes a file and returns", |stage| works_alone(stage, "claude")),
+    alone("codex writes a file and returns", |stage| works_alone(stage, "codex")),
+    alone("opencode writes a file and returns", |stage| works_alone(stage, "opencode")),
+    alone("gemini writes a file and returns", |stage| works_alone(stage, "gemini")),
+    asked_again("claude is asked again", |stage| is_asked_again(stage, "claude")),
+    asked_again("codex is asked again", |stage| is_asked_again(stage, "codex")),
+    asked_again("opencode is asked again", |stage| is_asked_again(stage, "opencode")),
+    asked_again("gemini is asked again", |stage| is_asked_again(stage, "gemini")),
+    Scenario {
+        name: "claude delegates to codex",
+        scripts: || pair("codex"),
+        play: |stage| hands_on(stage, "claude", "codex"),
+    },
+    Scenario {
+        name: "codex delegates to gemini",
+        scripts: || pair("gemini"),
+        play: |stage| hands_on(stage, "codex", "gemini"),
+    },
+    Scenario {
+        name: "gemini delegates to opencode",
+        scripts: || pair("opencode"),
+        play: |stage| hands_on(stage, "gemini", "opencode"),
+    },
+    Scenario {
+        name: "opencode delegates to claude",
+        scripts: || pair("claude"),
+        play: |stage| hands_on(stage, "opencode", "claude"),
+    },
+    Scenario {
+        name: "the depth limit is refused inside",
+        scripts: || pair("codex"),
+        play: refused_inside,
+    },
+    stopped("claude is cancelled in a shell call", |stage| leaves_nothing(stage, "claude")),
+    stopped("codex is cancelled in a shell call", |stage| leaves_nothing(stage, "codex")),
+    stopped("opencode is cancelled in a shell call", |stage| leaves_nothing(stage, "opencode")),
+    stopped("gemini is cancelled in a shell call", |stage| leaves_nothing(stage, "gemini")),
+];
+
+const fn alone(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scenario {
+    let scripts = || {
+        let steps = vec![Step::Write("made.txt", "made"), Step::Return(&["made.txt"])];
+        Scripts::default().with("alone", steps)
+    };
+    Scenario { name, scripts, play }
+}
+
+const fn asked_again(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scenario {
+    let scripts = || {
+        let steps = vec![
+            Step::Write("made.txt", "made"),
+            Step::Say("I am done, and forgot the return."),
+            Step::Return(&["made.txt"]),
+        ];
+        Scripts::default().with("forgetful", steps)
+    };
+    Scenario { name, scripts, play }
+}
+
+const fn stopped(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scenario {
+    let scripts = || {
+        Scripts::default()
+            .with("long", vec![Step::Shell(format!("echo begun; {SLEEP}; echo over"))])
+    };
+    Scenario { name, scripts, play }
+}
+
+/// What the programs call the tools that start agents of their own.
+const OWN_AGENTS: &[&str] = &["Task", "Agent", "Workflow", "task", "invoke_agent", "spawn_agent"];
+
+/// A command that ends by itself long after everything else. It is not given alone: one of
+/// the programs refuses to do nothing but sleep.
+const SLEEP: &str = "sleep 86399";
+
+/// A parent that hands its work to a child, which writes a file.
+fn pair(child: &'static str) -> Scripts {
+    let task = "Write the file. (script child)";
+    let call = Step::Call("delegate", json!({"agent": child, "task": task}));
+    Scripts::default()
+        .with("parent", vec![call, Step::Return(&[])])
+        .with("child", vec![Step::Write("made.txt", "made"), Step::Return(&["made.txt"])])
+}
+
+/// The only subtask of a delegation.
+fn subtask(delegation: &Value) -> Result<&Value> {
+    delegation.pointer("/subtasks/0").with_context(|| format!("no subtask in {delegation}"))
+}
+
+fn is_completed(value: &Value) -> Result<()> {
+    let status = value.get("status").and_then(Value::as_str).unwrap_or("none");
+    ensure!(status == "completed", "it ended {status}: {value}");
+    Ok(())
+}
+
+fn tokens(subtask: &Value, kind: &str) -> u64 {
+    subtask.pointer(&format!("/receipt/tokens/{kind}")).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// Tokens and cost as a receipt has them.
+fn figures(subtask: &Value) -> String {
+    let cost = subtask.pointer("/receipt/costUsd").unwrap_or(&Value::Null);
+    format!("{} in, {} out, cost {cost}", tokens(subtask, "input"), tokens(subtask, "output"))
+}
+
+fn works_alone(stage: &Stage, agent: &str) -> Result<String> {
+    let task = "Write the file. (script alone)";
+    let delegation = stage.json(&["delegate", "--agent", agent, task])?;
+    is_completed(&delegation)?;
+    let subtask = subtask(&delegation)?;
+    let changed = subtask.pointer("/receipt/filesChanged");
+    ensure!(changed == Some(&json!(["made.txt"])), "it changed {changed:?}");
+    ensure!(
+        tokens(subtask, "input") == 2000,
+        "two calls of 1,000 were counted as {}",
+        figures(subtask)
+    );
+    ensure!(
+        tokens(subtask, "output") == 100,
+        "two answers of 50 were counted as {}",
+        figures(subtask)
+    );
+    let used = subtask.pointer("/receipt/toolCalls").cloned().unwrap_or_default();
+    ensure!(used.as_object().is_some_and(|used| !used.is_empty()), "no tool call was seen");
+    let own = |tool: &String| OWN_AGENTS.contains(&tool.as_str());
+    let offered = stage.seen().into_iter().flat_map(|seen| seen.tools).find(own);
+    ensure!(offered.is_none(), "the program offers agents of its own: {offered:?}");
+    Ok(format!("{}, tools {used}", figures(subtask)))
+}
+
+fn is_asked_again(stage: &Stage, agent: &str) -> Result<String> {
+    let task = "Write the file. (script forgetful)";
+    let delegation = stage.json(&["delegate", "--agent", agent, task])?;
+    is_completed(&delegation)?;
+    let subtask = subtask(&delegation)?;
+    ensure!(subtask.get("attempts") == Some(&json!(1)), "it took more than one attempt");
+    // Three calls of the model, counted once each although the second run goes on with
+    // the first one's conversation.
+    ensure!(tokens(subtask, "input") == 3000, "three calls were counted as {}", figures(subtask));
+    let asked = stage.seen().iter().filter(|seen| seen.said.contains("was not accepted")).count();
+    ensure!(asked > 0, "the model was not asked again");
+    Ok(figures(subtask))
+}
+
+fn hands_on(stage: &Stage, parent: &str, child: &str) -> Result<String> {
+    let task = "Have the file written. (script parent)";
+    let delegation = stage.json(&["delegate", "--agent", parent, task])?;
+    is_completed(&delegation)?;
+    let above = subtask(&delegation)?;
+    let nested = above.pointer("/delegations/0").context("nothing was handed on")?;
+    is_completed(nested)?;
+    let below = subtask(nested)?;
+    ensure!(below.get("agent") == Some(&json!(child)), "another agent did it: {below}");
+    let path = json!(["user", parent, child]);
+    ensure!(below.get("path") == Some(&path), "it stands at {:?}", below.get("path"));
+    let id = delegation.get("delegationId").and_then(Value::as_str).unwrap_or_default();
+    let diff = stage.legation(&["diff", id])?;
+    let diff = String::from_utf8_lossy(&diff.stdout).into_owned();
+    ensure!(diff.contains("made.txt"), "the child's file did not come up: {diff}");
+    let used = delegation.pointer("/metrics/tokensUsed").and_then(Value::as_u64);
+    // Two calls of the parent and two of the child, 1,050 tokens each.
+    ensure!(used == Some(4200), "the tree used {used:?} tokens");
+    let cost = delegation.pointer("/metrics/estimatedCost").unwrap_or(&Value::Null);
+    Ok(format!("{} tokens, cost {cost}", used.unwrap_or_default()))
+}
+
+fn refused_inside(stage: &Stage) -> Result<String> {
+    stage.write("project/.legation/config.toml", "[limits]\nmaxDepth = 1\n")?;
+    let task = "Have the file written. (script parent)";
+    let delegation = stage.json(&["delegate", "--agent", "claude", task])?;
+    is_completed(&delegation)?;
+    let nested = subtask(&delegation)?.pointer("/delegations/0");
+    ensure!(nested.is_none(), "it was handed on all the same: {nested:?}");
+    let log = std::fs::read_to_string(stage.project().join(".legation/logs/errors.jsonl"))?;
+    ensure!(log.contains("MAX_DEPTH_EXCEEDED"), "nothing was refused: {log}");
+    Ok("MAX_DEPTH_EXCEEDED".to_owned())
+}
+
+fn leaves_nothing(stage: &Stage, agent: &str) -> Result<String> {
+    let task = "Wait. (script long)";
+    let begun = stage.json(&["delegate", "--agent", agent, "--detach", task])?;
+    let id = begun.get("delegationId").and_then(Value::as_str).context("no id")?.to_owned();
+    Stage::wait_until("the command runs", || Stage::is_running(SLEEP))?;
+    stage.legation(&["cancel", &id])?;
+    Stage::wait_until("the delegation is cancelled", || {
+        let now = stage.json(&["status", &id]);
+        now.is_ok_and(|now| now.get("status") == Some(&json!("cancelled")))
+    })?;
+    ensure!(!Stage::is_running(SLEEP), "the command still runs");
+    let state = stage.project().to_string_lossy().into_owned();
+    ensure!(!Stage::is_running(&format!("{state}/")), "something of the program still runs");
+    let now = stage.json(&["status", &id])?;
+    Ok(figures(subtask(&now)?))
+}
