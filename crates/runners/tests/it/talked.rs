@@ -60,8 +60,7 @@ impl Heard {
             }
         }
         lines.extend(used);
-        let lines = lines.iter().map(|told| serde_json::to_string(told).unwrap() + "\n").collect();
-        lines
+        lines.iter().map(|told| serde_json::to_string(told).unwrap() + "\n").collect()
     }
 }
 
