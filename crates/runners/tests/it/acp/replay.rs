@@ -16,14 +16,15 @@ fn claude_asks_and_tells_all() {
     check(
         include_str!("fixtures/claude.jsonl"),
         &expect![[r#"
-        {"conversation":"7874fde7-ce1b-44de-8c3a-8f6ddb96f295"}
-        {"tool":{"tool":"shell","what":"echo hi-from-acp > acp.txt; cat acp.txt","count":1}}
-        {"tool":{"tool":"mcp:legation/delegate","what":"","count":2}}
-        {"denied":{"tool":"mcp:legation/delegate","why":"the agent may not use it for this"}}
-        {"used":{"tokens":{"input":0,"output":0,"reasoning":0,"cacheRead":0,"cacheWrite":0},"cost":0.01569,"model":null}}
-        {"text":"All done."}
-        Over
-    "#]],
+            {"conversation":"7874fde7-ce1b-44de-8c3a-8f6ddb96f295"}
+            {"tool":{"tool":"shell","what":"echo hi-from-acp > acp.txt; cat acp.txt","count":1}}
+            {"tool":{"tool":"mcp:legation/delegate","what":"","count":2}}
+            {"denied":{"tool":"mcp:legation/delegate","why":"the agent may not use it for this"}}
+            {"used":{"tokens":{"input":0,"output":0,"reasoning":0,"cacheRead":0,"cacheWrite":0},"cost":0.01569,"model":null}}
+            {"text":"All done."}
+            {"used":{"tokens":{"input":3000,"output":150,"reasoning":0,"cacheRead":600,"cacheWrite":90},"cost":null,"model":"claude-sonnet-4-5"}}
+            Over
+        "#]],
     );
 }
 
@@ -32,13 +33,14 @@ fn gemini_tells_tokens_at_the_end_and_no_cost() {
     check(
         include_str!("fixtures/gemini.jsonl"),
         &expect![[r#"
-        {"conversation":"d1544b20-360c-4fad-824a-4d54911bec5c"}
-        {"tool":{"tool":"shell","what":"echo hi-from-acp > acp.txt; cat acp.txt","count":1}}
-        {"denied":{"tool":"mcp:legation/delegate","why":"the agent may not use it for this"}}
-        {"tool":{"tool":"mcp:legation/delegate","what":"","count":2}}
-        {"text":"All done."}
-        Over
-    "#]],
+            {"conversation":"d1544b20-360c-4fad-824a-4d54911bec5c"}
+            {"tool":{"tool":"shell","what":"echo hi-from-acp > acp.txt; cat acp.txt","count":1}}
+            {"denied":{"tool":"mcp:legation/delegate","why":"the agent may not use it for this"}}
+            {"tool":{"tool":"mcp:legation/delegate","what":"","count":2}}
+            {"text":"All done."}
+            {"used":{"tokens":{"input":3000,"output":150,"reasoning":0,"cacheRead":0,"cacheWrite":0},"cost":null,"model":"gemini-2.5-flash"}}
+            Over
+        "#]],
     );
 }
 
@@ -47,13 +49,14 @@ fn opencode_tells_the_whole_cost_and_the_last_tokens() {
     check(
         include_str!("fixtures/opencode.jsonl"),
         &expect![[r#"
-        {"conversation":"ses_e1f8fd4d4ffe5ISO41KuZG1JCG"}
-        {"tool":{"tool":"shell","what":"echo hi-from-acp > acp.txt; cat acp.txt","count":1}}
-        {"tool":{"tool":"mcp:legation/delegate","what":"","count":2}}
-        {"used":{"tokens":{"input":0,"output":0,"reasoning":0,"cacheRead":0,"cacheWrite":0},"cost":0.00963,"model":null}}
-        {"text":"All done."}
-        Over
-    "#]],
+            {"conversation":"ses_e1f8fd4d4ffe5ISO41KuZG1JCG"}
+            {"tool":{"tool":"shell","what":"echo hi-from-acp > acp.txt; cat acp.txt","count":1}}
+            {"tool":{"tool":"mcp:legation/delegate","what":"","count":2}}
+            {"used":{"tokens":{"input":0,"output":0,"reasoning":0,"cacheRead":0,"cacheWrite":0},"cost":0.00963,"model":null}}
+            {"text":"All done."}
+            {"used":{"tokens":{"input":800,"output":43,"reasoning":7,"cacheRead":200,"cacheWrite":0},"cost":null,"model":null}}
+            Over
+        "#]],
     );
 }
 
@@ -62,14 +65,15 @@ fn codex_counts_reasoning_in_its_output() {
     check(
         include_str!("fixtures/codex.jsonl"),
         &expect![[r#"
-        {"conversation":"01a1e07f-4221-7e40-aad7-5e90751c9caf"}
-        {"tool":{"tool":"mcp__legation__startup","what":"","count":1}}
-        {"text":"Warning: Model metadata for `gpt-5-stub` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.\n\n"}
-        {"tool":{"tool":"shell","what":"echo hi-from-acp > acp.txt; cat acp.txt","count":2}}
-        {"tool":{"tool":"mcp:legation/delegate","what":"","count":3}}
-        {"text":"All done."}
-        Over
-    "#]],
+            {"conversation":"01a1e07f-4221-7e40-aad7-5e90751c9caf"}
+            {"tool":{"tool":"mcp__legation__startup","what":"","count":1}}
+            {"text":"Warning: Model metadata for `gpt-5-stub` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.\n\n"}
+            {"tool":{"tool":"shell","what":"echo hi-from-acp > acp.txt; cat acp.txt","count":2}}
+            {"tool":{"tool":"mcp:legation/delegate","what":"","count":3}}
+            {"text":"All done."}
+            {"used":{"tokens":{"input":2400,"output":129,"reasoning":21,"cacheRead":600,"cacheWrite":0},"cost":null,"model":"gpt-5-stub"}}
+            Over
+        "#]],
     );
 }
 
