@@ -8,7 +8,9 @@ use expect_test::expect;
 use crate::session::Session;
 
 fn project() -> Session {
-    let session = Session::new();
+    let mut session = Session::new();
+    // Whatever else this machine has installed could run them, too.
+    session.set("PATH", "/usr/bin:/bin");
     session.write(
         ".legation/agents/coordinator.md",
         "---\nid: research-coordinator\nname: Research Coordinator\n\

@@ -240,7 +240,7 @@ fn json_has_every_field_of_a_decision() {
               "metadata": {
                 "taskId": "billing",
                 "agentId": "lead",
-                "configVersion": "55d308b9150b",
+                "configVersion": "8ad2e05da9d2",
                 "thresholds": {
                   "delegationScore": 60,
                   "autoAcceptConfidence": 85,

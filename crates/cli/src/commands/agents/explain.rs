@@ -145,7 +145,7 @@ fn text(
 /// What the program that runs the child is told of it.
 fn as_told(runner: Option<Runner>, told: &[Row]) -> String {
     let Some(runner) = runner else {
-        return block("Nothing is installed that could run it; see `legation doctor`.", 0);
+        return "\nNothing is installed that could run it; see `legation doctor`.\n".to_owned();
     };
     let mut text = format!("\nTold to {}:\n", runner.as_str());
     let longest = told.iter().map(|row| row.tool.chars().count()).max();

@@ -20,6 +20,9 @@ fn explain_says_which_layer_decided_each_tool() {
         delegate    deny   data-analyst: it has no `subagents` to delegate to
         filesystem  deny   research-coordinator: the rule `filesystem`
         neo4j       allow  global: the rule `neo4j`
+
+        Told to command:
+        edit  its workspace is read-only, where there is a fence
     "#]]
     .assert_eq(&project().run(&ask));
     let ask = [&ask[..], &["--json", "--tool", "web", "--tool", "neo4j"]].concat();
@@ -47,6 +50,14 @@ fn explain_says_which_layer_decided_each_tool() {
               "effective": "allow",
               "decidedBy": "global",
               "because": "the rule `neo4j`"
+            }
+          ],
+          "runner": "command",
+          "told": [
+            {
+              "tool": "edit",
+              "level": "deny",
+              "told": "its workspace is read-only, where there is a fence"
             }
           ]
         }
@@ -77,6 +88,8 @@ fn explain_answers_no_with_the_reason_and_what_to_do() {
 
         TOOL            LEVEL  DECIDED BY
         shell(git log)  deny   global: not on the list of allowed tools
+
+        Nothing is installed that could run it; see `legation doctor`.
     "#]]
     .assert_eq(&ask("research-coordinator", "general-purpose"));
     expect![[r#"
@@ -87,6 +100,8 @@ fn explain_answers_no_with_the_reason_and_what_to_do() {
 
         TOOL            LEVEL  DECIDED BY
         shell(git log)  deny   global: not on the list of allowed tools
+
+        Nothing is installed that could run it; see `legation doctor`.
     "#]]
     .assert_eq(&ask("data-analyst", "research-coordinator"));
     expect![[r#"
@@ -97,6 +112,8 @@ fn explain_answers_no_with_the_reason_and_what_to_do() {
 
         TOOL            LEVEL  DECIDED BY
         shell(git log)  deny   global: not on the list of allowed tools
+
+        Nothing is installed that could run it; see `legation doctor`.
     "#]]
     .assert_eq(&ask("user", "code-helper"));
     expect![[r#"
@@ -105,6 +122,9 @@ fn explain_answers_no_with_the_reason_and_what_to_do() {
 
         TOOL            LEVEL  DECIDED BY
         shell(git log)  deny   global: not on the list of allowed tools
+
+        Told to command:
+        edit  its workspace is read-only, where there is a fence
     "#]]
     .assert_eq(&ask("user", "data-analyst"));
 }
@@ -137,6 +157,8 @@ fn a_grant_is_named_where_it_decides() {
         neo4j             deny   code-helper: not on the list of allowed tools
         shell(git log *)  deny   global: not on the list of allowed tools
         shell(git log)    deny   global: not on the list of allowed tools
+
+        Nothing is installed that could run it; see `legation doctor`.
     "#]]
     .assert_eq(&session.run(&ask));
 }
@@ -174,6 +196,8 @@ fn everybody_above_has_a_say_in_what_is_left() {
         TOOL   LEVEL  DECIDED BY
         edit   allow  global: the default
         shell  deny   writer: not on the list of allowed tools
+
+        Nothing is installed that could run it; see `legation doctor`.
     "#]]
     .assert_eq(&ask(&["--parent", "user/lead/writer"]));
     let several = ask(&["--parent", "lead", "--parent", "writer"]);
@@ -188,6 +212,8 @@ fn everybody_above_has_a_say_in_what_is_left() {
         TOOL   LEVEL  DECIDED BY
         edit   allow  global: the default
         shell  deny   writer: not on the list of allowed tools
+
+        Nothing is installed that could run it; see `legation doctor`.
     "#]]
     .assert_eq(&ask(&["--parent", "user/writer/lead"]));
     expect![[r#"
