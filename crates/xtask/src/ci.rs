@@ -9,14 +9,15 @@ use anyhow::{Result, bail};
 
 use crate::process::{self, cargo, say};
 use crate::setup::{DENY, NEXTEST};
-use crate::tidy;
+use crate::{real_agents, tidy};
 
 /// How many seeds the simulator runs against the rules alone.
 const SEEDS: &str = "2000";
 /// How many it runs against the engine.
 const ENGINE_SEEDS: &str = "500";
 
-/// Runs every check: format, lints, tests, tidy, licences and sources, simulator.
+/// Runs every check: format, lints, tests, tidy, licences and sources, simulator,
+/// real agents.
 #[derive(clap::Args)]
 pub struct Args {
     /// Only these steps, in this order.
@@ -45,6 +46,11 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", what: "the house rules hold", run: || tidy::run(&tidy::Args {}) },
     Step { name: "deny", what: "licences, banned crates and sources are in order", run: deny },
     Step { name: "sim", what: "the simulator finds no fault", run: sim },
+    Step {
+        name: "agents",
+        what: "the real programs of four vendors do as they are told",
+        run: real_agents::check,
+    },
 ];
 
 /// Runs the steps asked for; the first failure ends it.

@@ -19,6 +19,9 @@ const PACKAGES: &[(&str, &str)] = &[
     ("@google/gemini-cli@0.61.0", "gemini"),
 ];
 
+/// Seconds that one package may take.
+const PATIENCE: &str = "240";
+
 /// A folder with the programs.
 pub(crate) struct Programs {
     /// To be put before everything in `PATH`.
@@ -61,8 +64,9 @@ impl Programs {
 fn install(package: &str, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     fs::write(folder.join("package.json"), "{\"private\": true}\n")?;
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", package]);
+    // A registry that does not answer must not hold up everything else.
+    let mut npm = Command::new("timeout");
+    npm.args([PATIENCE, "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", package]);
     npm.current_dir(folder);
     process::stdout_of(&mut npm).with_context(|| format!("npm install {package}"))?;
     Ok(())
