@@ -121,7 +121,8 @@ pub fn commands_exist(tree: &Tree) -> Vec<Finding> {
 
 /// The word a line goes on with, unless it goes on with an option or a placeholder.
 fn first_word(rest: &str) -> Option<&str> {
-    let end = rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len());
+    let is_part = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+    let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
     rest.get(..end).filter(|word| !word.is_empty())
 }
 
