@@ -25,9 +25,9 @@ use table::{Case, Measured};
 /// Measures the rules in time and in instructions, or the engine beside its peers.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The rules, the engine beside its peers, the real program with real processes, or
-    /// workspaces beside plain worktrees.
-    #[arg(value_parser = ["core", "engine", "real", "workspace"])]
+    /// The rules, the engine beside its peers, the real program with real processes,
+    /// workspaces beside plain worktrees, or reading what vendors' programs say.
+    #[arg(value_parser = ["core", "engine", "real", "workspace", "streams"])]
     subject: String,
     /// With `engine`: the folder of the peers' scripts and their environments.
     #[arg(long, value_name = "DIR")]
@@ -60,6 +60,12 @@ pub fn run(args: &Args) -> Result<()> {
             real::run(real::Options { quick: args.quick, long: args.long, only: &args.only })?
         }
         "workspace" => workspace::run(args.quick)?,
+        "streams" => {
+            let bench =
+                ["bench", "--locked", "--package", "legation-runners", "--bench", "streams"];
+            process::run(&mut cargo(bench))?;
+            0
+        }
         _ => rules(args)?,
     };
     if args.check && missed > 0 {

@@ -123,7 +123,8 @@ pub fn commands_exist(tree: &Tree) -> Vec<Finding> {
 fn first_word(rest: &str) -> Option<&str> {
     let is_part = |letter: char| letter.is_ascii_lowercase() || letter == '-';
     let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
-    rest.get(..end).filter(|word| !word.is_empty())
+    // An option is no chore.
+    rest.get(..end).filter(|word| word.starts_with(|letter: char| letter.is_ascii_lowercase()))
 }
 
 /// Every test that `docs/coverage.md` names exists.
