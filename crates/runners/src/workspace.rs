@@ -136,6 +136,7 @@ impl Spaces {
         let spaces = Self { mechanism, beginnings: Mutex::default(), turns: Default::default() };
         // What cannot be thrown away now is thrown away by the next start.
         drop(spaces.sweep_rehearsals());
+        drop(ports::sweep(state));
         Ok(spaces)
     }
 

@@ -56,9 +56,7 @@ fn lease(state: &Path, attempt: &str) -> Result<Option<u16>, Error> {
     let folder = folder(state);
     fs::create_dir_all(&folder).map_err(Error::files("making", &folder))?;
     // Held until one is found, so that nobody takes over what was just taken over.
-    let lock = folder.with_extension("lock");
-    let turn = File::create(&lock).and_then(|file| file.lock().map(|()| file));
-    let _turn = turn.map_err(Error::files("locking", &lock))?;
+    let _turn = turn(&folder)?;
     // Projects begin at different places, so that they seldom ask for the same.
     let start = digest::hex(&[&state.to_string_lossy()], 4);
     let start = u16::from_str_radix(&start, 16).unwrap_or_default() % BLOCKS;
@@ -74,6 +72,29 @@ fn lease(state: &Path, attempt: &str) -> Result<Option<u16>, Error> {
         }
     }
     Ok(None)
+}
+
+/// Waits until nobody else enters a lease.
+fn turn(folder: &Path) -> Result<File, Error> {
+    let lock = folder.with_extension("lock");
+    let turn = File::create(&lock).and_then(|file| file.lock().map(|()| file));
+    turn.map_err(Error::files("locking", &lock))
+}
+
+/// Takes away what is left of leases whose holders are gone, or were killed before they had
+/// said who they are: whoever enters one has the turn.
+pub(super) fn sweep(state: &Path) -> Result<(), Error> {
+    let folder = folder(state);
+    if !folder.exists() {
+        return Ok(());
+    }
+    let _turn = turn(&folder)?;
+    for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        if is_gone(&fs::read(entry.path()).unwrap_or_default()) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+    Ok(())
 }
 
 /// Whether nobody holds a lease, or only somebody who is gone.
