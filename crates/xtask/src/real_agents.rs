@@ -8,7 +8,8 @@ mod model;
 mod scenarios;
 mod stage;
 
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -31,6 +32,13 @@ pub struct Args {
 
 /// Installs the programs, builds ours, and plays every scenario.
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(folder) = open_to_others(&std::env::current_dir()?) {
+        let folder = folder.display();
+        say(&format!(
+            "SKIPPED: others may write to {folder}, and programs refuse to work below it"
+        ));
+        return Ok(());
+    }
     let programs = match &args.programs {
         Some(folder) => Programs::in_folder(folder),
         None => match Programs::install() {
@@ -43,6 +51,15 @@ pub fn run(args: &Args) -> Result<()> {
     };
     process::run(&mut cargo(["build", "--locked", "--package", "legation"]))?;
     play(&programs, args.only.as_deref().unwrap_or_default())
+}
+
+/// The folder around a place that others than its owner may write to. Programs do not trust
+/// their settings below such a one, and rightly so.
+fn open_to_others(place: &Path) -> Option<&Path> {
+    place.ancestors().find(|folder| {
+        let mode = std::fs::metadata(folder).map_or(0, |known| known.permissions().mode());
+        mode & 0o022 != 0
+    })
 }
 
 /// The same as a step of `ci`.
