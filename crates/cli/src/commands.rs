@@ -119,7 +119,7 @@ impl Command {
             Self::Config(args) => config::run(args, output),
             Self::Doctor(args) => doctor::run(&args, output),
             Self::Shell(args) => shell::run(&args, output),
-            Self::Mcp(args) => mcp::run(&args),
+            Self::Mcp(args) => mcp::run(&args, output),
             Self::Serve(args) => serve::run(&args, output),
             Self::Install(args) => install::run(&args, output),
             Self::Uninstall(args) => uninstall::run(&args, output),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use legation_core::agent::{Roster, Severity};
+use legation_core::agent::Severity;
 use legation_engine::host::{Home, Host, Trouble};
 use legation_runners::agents::{Finding, load};
 
@@ -37,7 +37,7 @@ impl Host for Files {
         let layers = layers(&self.project.dir, self.home.as_deref(), env);
         let effective = merged(&layers).map_err(Trouble::from)?;
         let agents = load(&self.project.dir, self.home.as_deref());
-        let roster = Roster::new(agents.definitions(), &effective.config);
+        let roster = agents.roster(&effective.config);
         let mut warnings: Vec<String> =
             effective.warnings.iter().map(ToString::to_string).collect();
         let references = agents.check_references(&roster);

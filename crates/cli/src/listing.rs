@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::page::{WIDTH, clipped};
-use crate::show::figures::{cost, list, text, time, tokens};
+use crate::page::{clipped, width};
+use crate::show::figures::{list, moment, text, time, used};
 
 /// The entries, a line or two each.
 pub(crate) fn page(entries: &[Value]) -> String {
@@ -20,22 +20,24 @@ pub(crate) fn page(entries: &[Value]) -> String {
         {
             facts.push(format!("{done} of {total}"));
         }
-        facts.extend(number(entry, "elapsedTime").map(time));
-        facts.extend(number(entry, "tokensUsed").map(tokens));
-        facts.push(cost(entry.get("estimatedCost").and_then(Value::as_f64)));
+        // Before the figures: whoever reads it may want to type it.
         let below = text(entry, "parentId");
         if !below.is_empty() {
             facts.push(format!("below {below}"));
         }
+        facts.extend(moment(text(entry, "startedAt")));
+        facts.extend(number(entry, "elapsedTime").map(time));
+        let cost = entry.get("estimatedCost").and_then(Value::as_f64);
+        facts.extend(number(entry, "tokensUsed").into_iter().flat_map(|count| used(count, cost)));
         let title = format!("{:<10} {}", text(entry, "status"), text(entry, "title"));
         // Writing to a `String` cannot fail.
-        let _ = writeln!(page, "{}", clipped(&title, WIDTH));
-        let _ = writeln!(page, "{}", clipped(&format!("  {}", facts.join(" · ")), WIDTH));
+        let _ = writeln!(page, "{}", clipped(&title, width()));
+        let _ = writeln!(page, "{}", clipped(&format!("  {}", facts.join(" · ")), width()));
         let waiting: Vec<&str> =
             list(entry, "waitingFor").iter().filter_map(Value::as_str).collect();
         if !waiting.is_empty() {
             let _ =
-                writeln!(page, "{}", clipped(&format!("  waits: {}", waiting.join("; ")), WIDTH));
+                writeln!(page, "{}", clipped(&format!("  waits: {}", waiting.join("; ")), width()));
         }
     }
     page

@@ -21,6 +21,9 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use legation_runners::llm::hand;
+use legation_runners::workspace::namespace;
+use legation_runners::{chancery, envoy};
 
 use crate::commands::Command;
 use crate::output::Output;
@@ -44,8 +47,17 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|verb| verb == KEEP) {
         return legation_runners::keep::main();
     }
-    if std::env::args_os().nth(1).is_some_and(|verb| verb == legation_runners::envoy::VERB) {
-        return legation_runners::envoy::main();
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == envoy::VERB) {
+        return envoy::main();
+    }
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == chancery::VERB) {
+        return chancery::main();
+    }
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == hand::VERB) {
+        return hand::main();
+    }
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == namespace::VERB) {
+        return namespace::main();
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

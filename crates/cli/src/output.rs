@@ -1,12 +1,13 @@
 //! The one place that writes to stdout and stderr.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use legation_core::Code;
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::page;
 
 /// Where answers go: data to stdout, the rest to stderr.
 pub(crate) struct Output {
@@ -80,8 +81,10 @@ impl Output {
 
     /// Something the user should know, beside the answer.
     pub(crate) fn note(&mut self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        let text = if stderr.is_terminal() { page::fitted(text) } else { text.to_owned() };
         // Nothing better can be done when the terminal is gone.
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(stderr, "{text}");
     }
 
     /// The error that ended the command.

@@ -78,6 +78,5 @@ fn is_ours(folder: &Path) -> bool {
 
 /// The user's home.
 pub(crate) fn home() -> Option<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    home.filter(|home| home.is_absolute())
+    std::env::home_dir().filter(|home| home.is_absolute())
 }

@@ -186,7 +186,8 @@ impl<'a> Watch<'a> {
                 | Wish::Submitted
                 | Wish::Who
                 | Wish::Ask { .. }
-                | Wish::Ping,
+                | Wish::Ping
+                | Wish::Attend,
             ) => None,
         }
     }
@@ -315,6 +316,6 @@ async fn patience(until: Until) {
 }
 
 /// Signals cannot be caught.
-fn no_signals(problem: &std::io::Error) -> CommandError {
+pub(crate) fn no_signals(problem: &std::io::Error) -> CommandError {
     CommandError::failed(Code::UnknownError, format!("cannot listen for Ctrl-C: {problem}"))
 }

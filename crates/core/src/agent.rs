@@ -4,6 +4,7 @@
 //! knows a vendor's words: tools have their canonical names by the time they
 //! arrive.
 
+mod account;
 mod choose;
 mod configured;
 mod cycles;
@@ -15,8 +16,10 @@ mod model;
 mod permission;
 mod references;
 mod roster;
+mod server;
 mod tool;
 
+pub use account::Account;
 pub use choose::{Choice, Wish, choose};
 pub use configured::{Stranger, check_configured};
 pub use delegate::{Refusal, may_delegate};
@@ -26,4 +29,5 @@ pub use model::*;
 pub use permission::{Explained, Permissions, Verdict};
 pub use references::{Finding, Severity, check_references};
 pub use roster::Roster;
+pub use server::{McpServer, Reach};
 pub use tool::{CANONICAL, Tool};

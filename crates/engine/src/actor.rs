@@ -70,11 +70,16 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
             self.shared.note_busy(&self.desk.tree, self.desk.is_busy());
             if self.desk.is_done() && self.shared.retire(&self.desk.tree, &self.mailbox, &self.mail)
             {
+                if self.desk.state.is_over() {
+                    self.shared.world.over(&self.desk.tree);
+                }
+                turn_away(&mut self.mail).await;
                 self.forget().await;
                 return;
             }
         }
         self.shared.gone(&self.desk.tree, &self.mailbox);
+        turn_away(&mut self.mail).await;
     }
 
     /// Forgets a tree that has ended and been told, where that is wanted.
@@ -254,6 +259,14 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
         let world = self.shared.world.clone();
         Box::pin(async move { world.until(at).await })
     }
+}
+
+/// Takes no more mail, and drops what is still arriving: who wrote it then knows. A letter
+/// that is on its way when the box is merely thrown away stays in it unread, and whoever
+/// waits for its answer holds the box and waits for ever.
+pub(crate) async fn turn_away(mail: &mut mpsc::Receiver<Mail>) {
+    mail.close();
+    while mail.recv().await.is_some() {}
 }
 
 /// Waits for what is there, and for ever where nothing is.

@@ -14,7 +14,7 @@ mod prepare;
 
 pub use conversation::{Client, Conversation, Lost, MAX_REPLY_BYTES};
 pub use launch::{InAttempt, READY, StartError, launch, reach_from_attempt};
-pub use lock::{Holder, engine_pid, holder, lock_text};
+pub use lock::{Holder, attend, engine_pid, holder, is_attended, lock_text};
 pub use passed_on::passed_on;
 pub use paths::{MAX_SOCKET_BYTES, Paths, Surroundings, owner_of_workspace};
 pub use prepare::{PrepareError, prepare};

@@ -10,7 +10,7 @@ use legation_store::{Journal, MAX_PAGE};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use crate::actor::Actor;
+use crate::actor::{Actor, turn_away};
 use crate::desk::Desk;
 use crate::ids;
 use crate::logs::{Logs, RefusedCall};
@@ -105,25 +105,24 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Takes up every tree that has not ended; says how many. Nobody gets a slot before
+    /// Takes up every tree that has not ended; says which. Nobody gets a slot before
     /// all of them have said which they hold.
-    pub async fn recover(&self, serving: bool) -> Result<usize, Error> {
+    pub async fn recover(&self, serving: bool) -> Result<Vec<DelegationId>, Error> {
         let trees = self.open_trees().await?;
         self.shared.slots.shut();
         let mut all_held = Vec::with_capacity(trees.len());
-        for tree in trees {
+        for tree in &trees {
             let (held, has_held) = oneshot::channel();
-            let mailbox = self.mailbox(&tree);
+            let mailbox = self.mailbox(tree);
             // A tree that cannot be read says so when it is asked for.
             let _ = mailbox.sender.send(Mail::Recover { serving, held: Some(held) }).await;
             all_held.push(has_held);
         }
-        let count = all_held.len();
         for has_held in all_held {
             let _ = has_held.await;
         }
         self.shared.slots.open();
-        Ok(count)
+        Ok(trees)
     }
 
     async fn open_trees(&self) -> Result<Vec<DelegationId>, Error> {
@@ -304,7 +303,7 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
 
     /// Starts the actor of a tree, unless somebody has in the meantime.
     fn start(&self, tree: &DelegationId, is_new: bool) -> Mailbox {
-        let (sender, mail) = mpsc::channel(MAILBOX);
+        let (sender, mut mail) = mpsc::channel(MAILBOX);
         let mailbox = Mailbox { sender };
         {
             let mut trees = lock(&self.shared.trees);
@@ -322,8 +321,7 @@ impl<J: Journal + 'static, W: World> Engine<J, W> {
             } else {
                 read::state(&shared.journal, &tree).await
             };
-            // Dropping the mail tells whoever wrote it.
-            let Ok(state) = state else { return };
+            let Ok(state) = state else { return turn_away(&mut mail).await };
             let desk = Desk::new(tree, state, shared.world.clone(), shared.slots.clone());
             Actor::new(desk, shared, (inbox, mail)).run().await;
         });

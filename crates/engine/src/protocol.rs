@@ -79,6 +79,8 @@ pub enum Wish {
     },
     /// Say how you are.
     Ping,
+    /// Stay for as long as the caller is there.
+    Attend,
 }
 
 /// Steering a delegation.

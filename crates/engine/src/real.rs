@@ -29,7 +29,7 @@ use legation_core::ids::{AgentId, AttemptId, DelegationId};
 use legation_core::time::Now;
 use legation_core::tree::Command;
 use legation_runners::keep::Pace;
-use legation_runners::supervise::{Ancestry, Keeper, Remote, ancestry};
+use legation_runners::supervise::{Ancestry, Chancery, Keeper, Remote, ancestry};
 use legation_runners::vendors::runner_of;
 use legation_runners::workspace::{self, Spaces};
 use rustc_hash::FxHashMap;
@@ -62,6 +62,8 @@ pub struct RealOptions {
     pub socket: PathBuf,
     /// What seals tokens.
     pub secret: Secret,
+    /// What is known of user namespaces, where this process may lay no overlay.
+    pub beyond: workspace::Beyond,
 }
 
 /// The real world of one project.
@@ -75,6 +77,8 @@ pub(crate) struct Inner {
     home: RwLock<Arc<Home>>,
     spaces: Arc<Spaces>,
     keeper: Keeper,
+    /// Where conversations with models are held.
+    chancery: Chancery,
     running: Mutex<FxHashMap<AttemptId, Arc<Live>>>,
     callers: Callers,
     works: Semaphore,
@@ -90,6 +94,7 @@ impl Real {
             mechanism: wanted(home.config.workspace.mechanism),
             share: home.config.workspace.share.clone(),
             dir: home.config.workspace.dir.as_deref().map(|dir| named(&options.project, dir)),
+            beyond: options.beyond.clone(),
             ..workspace::Options::default()
         };
         let spaces = Spaces::open_with(&options.project, &options.state, &limits)?;
@@ -100,6 +105,7 @@ impl Real {
         let inner = Inner {
             home: RwLock::new(Arc::new(home)),
             spaces: Arc::new(spaces),
+            chancery: Chancery::beside(&keeper),
             keeper,
             running: Mutex::default(),
             callers: Callers::in_folder(options.state.join("callers")),
@@ -136,6 +142,21 @@ impl Real {
     pub fn keep_caller(&self, tree: &DelegationId, env: &BTreeMap<String, String>) {
         // A tree without it runs with what this process sees itself.
         let _ = self.inner.callers.keep(tree, env);
+    }
+
+    /// Lends the environment of whoever has a tree go on to its children, if that of the
+    /// first caller is not kept any more; says whether that is so.
+    pub fn lend(&self, tree: &DelegationId, env: &BTreeMap<String, String>) -> bool {
+        let is_lent = self.inner.callers.of(tree).is_none();
+        if is_lent {
+            self.keep_caller(tree, env);
+        }
+        is_lent
+    }
+
+    /// Forgets the callers of all trees but these.
+    pub fn forget_callers_but(&self, trees: &[DelegationId]) {
+        self.inner.callers.forget_all_but(trees);
     }
 
     /// Forgets the caller of a tree that was not accepted.
@@ -351,6 +372,10 @@ impl World for Real {
         }
     }
 
+    fn over(&self, tree: &DelegationId) {
+        self.forget_caller(tree);
+    }
+
     fn manner(&self, agent: &AgentId, parent: Option<&AgentId>) -> Manner {
         let definition = self.inner.agent(agent, parent).map(|(definition, _)| definition);
         definition.map_or_else(Manner::default, |definition| Manner {
@@ -365,7 +390,7 @@ impl Inner {
     /// Enters an attempt in the list of those that can be stopped.
     fn begin(&self, job: &Job) -> Arc<Live> {
         let deadline_ms = job.deadline.map(kept_until);
-        let live = Arc::new(Live::new(Pace { deadline_ms, frozen: job.frozen }));
+        let live = Arc::new(Live::new(Pace { deadline_ms, frozen: job.frozen, stop: false }));
         self.running().insert(job.attempt.clone(), live.clone());
         live
     }

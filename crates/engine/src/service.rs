@@ -10,6 +10,7 @@ mod clean_up;
 mod converse;
 mod delegate;
 mod look;
+mod namespace;
 mod place;
 mod refuse;
 mod steer;
@@ -25,7 +26,7 @@ use legation_store::{Journal as _, Sqlite};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::client::{Paths, PrepareError, prepare};
+use crate::client::{Paths, PrepareError, is_attended, prepare};
 use crate::engine::{Engine, Options};
 use crate::host::{Home, Host, Trouble};
 use crate::logs::Logs;
@@ -96,12 +97,15 @@ pub async fn serve<H: Host>(
     let logging = home.config.logging.clone();
     let workspace = home.config.workspace.clone();
     let secret = place::secret(&paths)?;
+    // Before there is a second thread: the first one could not take it along.
+    let (_inside, beyond) = namespace::enter(&paths, &workspace);
     let journal = Sqlite::open(&paths.journal, &legation_store::Options::default())?;
     let options = RealOptions {
         project: project.clone(),
         state: paths.state.clone(),
         socket: paths.socket.clone(),
         secret,
+        beyond,
     };
     let real = Arc::new(Real::open(options, home)?);
     let logs = Logs::open(&paths.logs, &real.workspaces());
@@ -110,7 +114,8 @@ pub async fn serve<H: Host>(
     let engine = Engine::new(journal, real.clone(), Options { width, logs: Some(logs) });
     let listener = place::listen(&paths)?;
     let service = Arc::new(Service { engine, real, host, talking: AtomicUsize::new(0) });
-    service.engine.recover(false).await?;
+    let open = service.engine.recover(is_attended(&paths)).await?;
+    service.real.forget_callers_but(&open);
     ready();
     service.engine.keep_history(logging.store_history);
     service.clone().forget_old(logging.history_retention, paths.clone());
@@ -162,11 +167,8 @@ impl<H: Host> Service<H> {
         tokio::spawn(async move {
             let before = now().0.saturating_sub(u64::from(days) * MS_PER_DAY);
             let old = Duration::from_millis(u64::from(days) * MS_PER_DAY);
-            let clearing = tokio::task::spawn_blocking(move || {
-                place::clear_old(&paths.attempts(), old);
-                place::clear_old(&paths.callers(), old);
-            });
-            drop(clearing.await);
+            let clear = move || place::clear_old(&paths.attempts(), old);
+            drop(tokio::task::spawn_blocking(clear).await);
             let before = i64::try_from(before).unwrap_or(i64::MAX);
             // What could not be forgotten now is forgotten by the next start.
             let _ = self.engine.journal().forget_before(before).await;

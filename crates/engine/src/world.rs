@@ -30,6 +30,9 @@ pub trait World: Send + Sync + 'static {
 
     /// The instructions and the schema that an agent's file adds to a brief.
     fn manner(&self, agent: &AgentId, parent: Option<&AgentId>) -> Manner;
+
+    /// A tree is over: nothing starts in it unless somebody asks for that.
+    fn over(&self, _tree: &DelegationId) {}
 }
 
 /// What an agent's file adds to a brief.
@@ -182,4 +185,6 @@ pub struct Work {
     pub resolves: Option<AgentId>,
     /// What it cost; absent where unknown.
     pub cost: Option<Usd>,
+    /// The subtask in a line.
+    pub title: String,
 }

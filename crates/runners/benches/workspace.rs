@@ -1,15 +1,15 @@
 //! How long workspaces take. Run by `cargo xtask bench workspace`.
 //!
-//! `workspace FILES` makes a repository of that many files where it runs, measures
-//! every way of making workspaces that can be had, and plain worktrees of git, and
-//! prints a list of figures as JSON.
+//! `workspace FILES [WAY]` makes a repository of that many files where it runs, measures
+//! every way of making workspaces that can be had, or only the one that is named, and plain
+//! worktrees of git, and prints a list of figures as JSON.
 
 use std::error::Error;
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 use legation_runners::workspace::{From, New, Note, Options, Place, Spaces, Start, Wanted};
 use serde_json::{Map, Value};
@@ -21,6 +21,8 @@ type Figures = Map<String, Value>;
 const ROUNDS: usize = 5;
 /// Workspaces that are made at once, and on how many files.
 const CROWD: (usize, usize) = (50, 10_000);
+/// How long somebody is away who comes back to workspaces that were made ready meanwhile.
+const AWAY: Duration = Duration::from_secs(2);
 /// Files in one folder.
 const PER_FOLDER: usize = 100;
 
@@ -28,37 +30,47 @@ fn main() -> Result<()> {
     // `cargo bench` adds a word of its own.
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     let files: usize = words.next().unwrap_or_default().parse()?;
+    let only = words.next();
     let scratch = tempfile::tempdir_in(std::env::current_dir()?)?;
-    let found = measure(scratch.path(), files)?;
+    let found = measure(scratch.path(), (files, only.as_deref()))?;
     writeln!(std::io::stdout(), "{}", Value::from_iter(found))?;
     Ok(())
 }
 
-fn measure(scratch: &Path, files: usize) -> Result<Vec<Figures>> {
+fn measure(scratch: &Path, (files, only): (usize, Option<&str>)) -> Result<Vec<Figures>> {
     let project = scratch.join("project");
     fill(&project, files)?;
     let mut found = Vec::new();
+    if files == CROWD.1 && only.is_none_or(|only| only == "crowd") {
+        // First of all: a file system is slow to make files right after many were deleted.
+        settle();
+        found.push(labelled(("legation", "crowd", files), crowd(scratch, &project)?));
+    }
     let ways =
         [("overlay", Wanted::Overlay), ("pool", Wanted::Pool), ("worktree", Wanted::Worktree)];
-    for (name, wanted) in ways {
-        let bare = bare(scratch, &project)?;
-        let plain = bare.get("status_ms").and_then(Value::as_f64).unwrap_or(f64::NAN);
+    for (name, wanted) in ways.into_iter().filter(|way| only.is_none_or(|only| only == way.0)) {
+        settle();
+        let mut bare = Bare::add(scratch, &project)?;
+        settle();
         let state = scratch.join(name);
         let options = Options { mechanism: wanted, ..Options::default() };
         let spaces = Spaces::open_with(&project, &state, &options)?;
         if spaces.mechanism().obstacle.is_some() {
+            bare.remove(&project)?;
             continue;
         }
-        let ours = one_by_one(&spaces, &project, plain)?;
+        let ours = one_by_one(&spaces, &project, &mut bare)?;
         found.push(labelled(("legation", name, files), ours));
-        found.push(labelled(("git worktree", name, files), bare));
+        found.push(labelled(("git worktree", name, files), bare.remove(&project)?));
         drop(spaces);
         fs::remove_dir_all(&state)?;
     }
-    if files == CROWD.1 {
-        found.push(labelled(("legation", "crowd", files), crowd(scratch, &project)?));
-    }
     Ok(found)
+}
+
+/// Has the disk take what was written before: whoever writes next would wait for it.
+fn settle() {
+    rustix::fs::sync();
 }
 
 fn labelled((peer, mode, n): (&str, &str, usize), figures: Figures) -> Figures {
@@ -108,23 +120,47 @@ fn median(mut times: Vec<f64>) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The same with git alone.
-fn bare(scratch: &Path, project: &Path) -> Result<Figures> {
-    let tree = scratch.join("tree");
-    let path = tree.to_string_lossy().into_owned();
-    let start = Instant::now();
-    git(project, &["worktree", "add", "-q", "--detach", &path])?;
-    let create = ms(start);
-    let start = Instant::now();
-    git(&tree, &["status", "--porcelain"])?;
-    let status = ms(start);
-    let start = Instant::now();
-    git(project, &["worktree", "remove", "--force", &path])?;
-    let remove = ms(start);
-    let mut figures = Figures::new();
-    figures.extend([("create_ms".into(), create.into()), ("status_ms".into(), status.into())]);
-    figures.insert("remove_ms".into(), remove.into());
-    Ok(figures)
+/// A worktree of git alone.
+struct Bare {
+    tree: PathBuf,
+    create_ms: f64,
+    /// Its index as git first wrote it.
+    index: (PathBuf, Vec<u8>, SystemTime),
+    statuses: Vec<f64>,
+}
+
+impl Bare {
+    fn add(scratch: &Path, project: &Path) -> Result<Self> {
+        let tree = scratch.join("tree");
+        let start = Instant::now();
+        git(project, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy()])?;
+        let create_ms = ms(start);
+        let index = project.join(".git/worktrees/tree/index");
+        let (bytes, written) = (fs::read(&index)?, fs::metadata(&index)?.modified()?);
+        Ok(Self { tree, create_ms, index: (index, bytes, written), statuses: Vec::new() })
+    }
+
+    /// The first look of git; every one is the first, with the index as it was then.
+    fn status(&mut self) -> Result<()> {
+        let (path, bytes, written) = &self.index;
+        fs::write(path, bytes)?;
+        fs::File::options().write(true).open(path)?.set_modified(*written)?;
+        let start = Instant::now();
+        git(&self.tree, &["status", "--porcelain"])?;
+        self.statuses.push(ms(start));
+        Ok(())
+    }
+
+    fn remove(self, project: &Path) -> Result<Figures> {
+        let start = Instant::now();
+        git(project, &["worktree", "remove", "--force", &self.tree.to_string_lossy()])?;
+        let remove = ms(start);
+        let mut figures = Figures::new();
+        figures.insert("create_ms".into(), self.create_ms.into());
+        figures.insert("status_ms".into(), median(self.statuses).into());
+        figures.insert("remove_ms".into(), remove.into());
+        Ok(figures)
+    }
 }
 
 fn begin(spaces: &Spaces, delegation: &str) -> Result<String> {
@@ -154,7 +190,7 @@ fn end(spaces: &Spaces, place: &Place) -> Result<(f64, f64)> {
     Ok((look, ms(start)))
 }
 
-fn one_by_one(spaces: &Spaces, project: &Path, plain_status_ms: f64) -> Result<Figures> {
+fn one_by_one(spaces: &Spaces, project: &Path, bare: &mut Bare) -> Result<Figures> {
     begin(spaces, "del-1")?;
     let (place, first) = create(spaces, "del-1", "exec-first")?;
     let (_, mut removes) = (end(spaces, &place)?, Vec::new());
@@ -165,10 +201,15 @@ fn one_by_one(spaces: &Spaces, project: &Path, plain_status_ms: f64) -> Result<F
         let start = Instant::now();
         git(&place.root, &["status", "--porcelain"])?;
         statuses.push(ms(start));
+        // Right beside it, since times on the clock are worth something only then.
+        bare.status()?;
         let (look, remove) = end(spaces, &place)?;
         looks.push(look);
         removes.push(remove);
     }
+    std::thread::sleep(AWAY);
+    let (place, idle) = create(spaces, "del-1", "exec-idle")?;
+    end(spaces, &place)?;
     fs::write(project.join("moved.txt"), "x\n")?;
     git(project, &["add", "-A"])?;
     git(project, &["commit", "-q", "-m", "moved"])?;
@@ -180,8 +221,10 @@ fn one_by_one(spaces: &Spaces, project: &Path, plain_status_ms: f64) -> Result<F
     let mut figures = Figures::new();
     figures.extend([("first_create_ms".into(), first.into()), ("status_ms".into(), status.into())]);
     figures.insert("create_ms".into(), median(creates).into());
+    figures.insert("idle_create_ms".into(), idle.into());
     figures.insert("moved_create_ms".into(), moved.into());
-    figures.insert("status_ratio".into(), (status / plain_status_ms).into());
+    let plain = median(bare.statuses.clone());
+    figures.insert("status_ratio".into(), (status / plain).into());
     figures.insert("look_ms".into(), median(looks).into());
     figures.insert("remove_ms".into(), median(removes).into());
     Ok(figures)

@@ -21,6 +21,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use self::parse::Listener;
 use self::permissions::{Use, choose};
 use self::wire::{Ended, File, Hello, Permission, Session, Told as Happened};
+use crate::door::SERVER;
 use crate::envoy::{Charge, Dialogue, Ear, Event, Fault, FaultKind, Outcome, Told, Word, ask};
 use crate::procfs::Busy;
 use crate::rpc::{Incoming, Peer, Start, Wrong};
@@ -163,7 +164,7 @@ async fn shake_hands(peer: &mut Peer, charge: &Charge) -> Result<String, Fault> 
 fn new_session(charge: &Charge, name: &str) -> Value {
     let env: Vec<Value> =
         charge.door.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
-    let door = json!({"name": "legation", "command": charge.door.exe, "args": ["mcp"], "env": env});
+    let door = json!({"name": SERVER, "command": charge.door.exe, "args": ["mcp"], "env": env});
     // As root Claude would not begin otherwise, and it is never to skip a question.
     let options = json!({"claudeCode": {"options": {"allowDangerouslySkipPermissions": false}}});
     let meta = if name.contains("claude") { options } else { json!({}) };
@@ -188,7 +189,7 @@ async fn request<T: DeserializeOwned>(
                 });
             }
             Incoming::Request { id, .. } => peer.refuse(&id, NO_METHOD, "not now"),
-            Incoming::Reply { .. } | Incoming::Notice { .. } => {}
+            Incoming::Reply { .. } | Incoming::Notice { .. } | Incoming::TooLong => {}
         }
     }
     Err(Fault::new(
@@ -230,7 +231,13 @@ impl Open {
         loop {
             tokio::select! {
                 incoming = self.peer.next() => {
-                    match incoming.ok_or(Gone)? {
+                    let Some(incoming) = incoming else {
+                        // What it had begun to say is all that there will be.
+                        self.listener.flush(&mut heard);
+                        heard.drain(..).for_each(|event| ear.hear(event));
+                        return Err(Gone);
+                    };
+                    match incoming {
                         Incoming::Reply { id, outcome } if id == asked => {
                             return Ok(self.ended(outcome, ear));
                         }
@@ -238,11 +245,11 @@ impl Open {
                             self.grant((&id, &method, &params), charge, ear).await;
                         }
                         Incoming::Notice { method, params } if method == "session/update" => {
-                            if let Ok(happened) = serde_json::from_str::<Happened>(params.get()) {
-                                self.listener.take(happened.update, &mut heard);
-                            }
+                            self.take_note(&params, &mut heard);
                         }
-                        Incoming::Reply { .. } | Incoming::Notice { .. } => heard.push(Event::Alive),
+                        Incoming::Reply { .. } | Incoming::Notice { .. } | Incoming::TooLong => {
+                            heard.push(Event::Alive);
+                        }
                     }
                     heard.drain(..).for_each(|event| ear.hear(event));
                 }
@@ -251,6 +258,8 @@ impl Open {
                     give_up_at = Some(Instant::now() + PATIENCE);
                 }
                 () = sleep_until(give_up_at.unwrap_or(next_look)), if give_up_at.is_some() => {
+                    self.listener.flush(&mut heard);
+                    heard.drain(..).for_each(|event| ear.hear(event));
                     return Ok(Outcome::Over);
                 }
                 () = sleep_until(next_look), if give_up_at.is_none() => {
@@ -265,6 +274,14 @@ impl Open {
                     }
                 }
             }
+        }
+    }
+
+    /// Takes note of what happens in the session; what happens in another is nobody's.
+    fn take_note(&mut self, params: &RawValue, heard: &mut Vec<Event>) {
+        let Ok(happened) = serde_json::from_str::<Happened>(params.get()) else { return };
+        if happened.session_id.is_none_or(|session| session == self.session) {
+            self.listener.take(happened.update, heard);
         }
     }
 
@@ -341,7 +358,7 @@ impl Open {
         let verdict = match used.level(&charge.tools) {
             Level::Allow => Ok(()),
             Level::Deny => Err("the agent may not use it for this"),
-            Level::Ask => match self.ask(&format!("{}: {what}", used.tool), ear).await {
+            Level::Ask => match self.ask(charge, &format!("{}: {what}", used.tool), ear).await {
                 Some(Word::Yes) => Ok(()),
                 Some(Word::No) => Err("a human said no"),
                 Some(Word::Nobody) => Err("it would have to be asked for, and nobody can be asked"),
@@ -364,8 +381,8 @@ impl Open {
     }
 
     /// Asks a human; nothing means that all shall stop.
-    async fn ask(&mut self, what: &str, ear: &mut Ear) -> Option<Word> {
-        let mut asking = std::pin::pin!(ask(what));
+    async fn ask(&mut self, charge: &Charge, what: &str, ear: &mut Ear) -> Option<Word> {
+        let mut asking = std::pin::pin!(ask(&charge.env, what));
         loop {
             tokio::select! {
                 word = &mut asking => return Some(word),

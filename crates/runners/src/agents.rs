@@ -16,6 +16,7 @@ mod lenient;
 mod names;
 mod node;
 mod policy;
+mod servers;
 mod tools;
 mod yaml;
 
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use legation_core::agent::{Definition, Roster, Severity, check_references};
+use legation_core::config::Config;
 use legation_core::ids::AgentId;
 use serde::Serialize;
 
@@ -107,6 +109,18 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// The agents under a configuration, and what is known of those whose files are bad.
+    pub fn roster(&self, config: &Config) -> Roster {
+        let bad = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        let unusable = bad.filter_map(|finding| {
+            let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
+            let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let why = format!("{}{line}: {}", name(&finding.file)?, finding.message);
+            Some((finding.file.file_stem()?.to_str()?.to_owned(), why))
+        });
+        Roster::new(self.definitions(), config).without(unusable)
+    }
+
     /// The definitions, for a roster.
     pub fn definitions(&self) -> impl Iterator<Item = Definition> {
         self.agents.iter().map(|agent| agent.definition.clone())

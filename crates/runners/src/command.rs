@@ -92,6 +92,7 @@ impl Start<'_> {
             ceilings: Ceilings::default(),
             fence: None,
             asks_first: false,
+            serves: None,
         })
     }
 }

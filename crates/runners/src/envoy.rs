@@ -20,11 +20,12 @@ mod reader;
 mod talk;
 mod told;
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::process::ExitCode;
 
 use legation_core::agent::Runner;
-use tokio::runtime::Builder;
+use rustix::stdio::stdin;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -36,7 +37,7 @@ pub use human::{Word, ask};
 pub use lines::Lines;
 pub use process::{End, Interrupt, Program, Spawn, Stdin, Turn};
 pub use reader::{MAX_TOLD_BYTES, Reader};
-pub(crate) use talk::violation;
+pub(crate) use talk::{through, violation};
 pub use told::Told;
 
 use self::process::Process;
@@ -44,7 +45,7 @@ use crate::acp::Acp;
 use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
 use crate::gemini::Gemini;
-use crate::llm::Llm;
+use crate::keep;
 use crate::opencode::OpenCode;
 
 /// The verb by which the binary starts itself as an envoy. It is not for people.
@@ -57,24 +58,27 @@ const NO_CHARGE: u8 = 2;
 
 /// The whole life of an envoy, from its charge to its end.
 pub fn main() -> ExitCode {
-    let Some(charge) = read_charge() else { return ExitCode::from(NO_CHARGE) };
-    let lived = Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .and_then(|runtime| runtime.block_on(live(charge)));
+    let Some(mut charge) = read_charge() else { return ExitCode::from(NO_CHARGE) };
+    let env = std::env::vars_os();
+    charge.env = env
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let lived = keep::runtime().and_then(|runtime| runtime.block_on(live(charge)));
     lived.unwrap_or(ExitCode::FAILURE)
 }
 
 fn read_charge() -> Option<Charge> {
     let mut text = Vec::new();
-    io::stdin().take(MAX_CHARGE_BYTES).read_to_end(&mut text).ok()?;
+    // Not by the standard library's own reader, whose buffer would stay.
+    let stdin = File::from(stdin().try_clone_to_owned().ok()?);
+    stdin.take(MAX_CHARGE_BYTES).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
 /// Holds a conversation with a program that is started for its turns, from the brief to
 /// the return.
 pub async fn converse(charge: &Charge, program: impl Program, ear: &mut Ear) {
-    talk::through(charge, Process::with(program), ear).await;
+    through(charge, Process::with(program), ear).await;
 }
 
 async fn live(charge: Charge) -> io::Result<ExitCode> {
@@ -92,17 +96,9 @@ async fn live(charge: Charge) -> io::Result<ExitCode> {
         Runner::Codex => converse(&charge, Codex::default(), &mut ear).await,
         Runner::Gemini => converse(&charge, Gemini::default(), &mut ear).await,
         Runner::OpenCode => converse(&charge, OpenCode::default(), &mut ear).await,
-        Runner::Acp => talk::through(&charge, Acp::default(), &mut ear).await,
-        Runner::Llm => {
-            let env = std::env::vars_os();
-            let env = env.filter_map(|(name, value)| {
-                Some((name.into_string().ok()?, value.into_string().ok()?))
-            });
-            talk::through(&charge, Llm::new(env.collect()), &mut ear).await;
-        }
-        Runner::Command => {
-            return Ok(ExitCode::from(NO_CHARGE));
-        }
+        Runner::Acp => through(&charge, Acp::default(), &mut ear).await,
+        // A command speaks for itself, and a model is talked to by a chancery.
+        Runner::Command | Runner::Llm => return Ok(ExitCode::from(NO_CHARGE)),
     }
     Ok(ExitCode::SUCCESS)
 }

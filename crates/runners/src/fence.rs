@@ -77,6 +77,17 @@ impl Fence {
         }
     }
 
+    /// What will come of it, as far as the kernel says; an error where programs could not
+    /// be started at all.
+    pub(crate) fn expected(&self) -> Result<Standing, Error> {
+        let kernel = Kernel::current();
+        match (kernel.unfit(self.network).filter(|_| self.required), &kernel.obstacle) {
+            (Some(why), _) => Err(Error::NoFence(why)),
+            (None, Some(why)) => Ok(Standing { is_on: false, gaps: vec![why.clone()] }),
+            (None, None) => Ok(Standing { is_on: true, gaps: kernel.gaps(self.network) }),
+        }
+    }
+
     /// The same with links followed, and without what would be opened and is not there.
     #[must_use]
     pub fn real(mut self) -> Self {

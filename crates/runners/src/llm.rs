@@ -2,37 +2,46 @@
 //!
 //! The loop is small: say, listen, use the tools that the model wants used, say what came
 //! of it, until it wants none. It decides nothing about the delegation; the engine checks
-//! what is told as it does for every program.
+//! what is told as it does for every program. It is held in a chancery, and does nothing
+//! itself: its tools are used by hands.
 
 mod anthropic;
-mod door;
 pub mod gate;
+pub mod hand;
+mod http;
 mod line;
+mod mcp;
 mod message;
 mod openai;
 mod provider;
+mod servers;
 mod sse;
 mod stream;
 mod submit;
 mod tools;
 mod watch;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use legation_core::agent::Level;
+use legation_core::text::shown::clip;
 use serde_json::Value;
 
+pub use http::Clients;
 pub use message::{Answer, Call, Message, Offer, Reply, Request, Stop, Trouble};
 pub use provider::{Dialect, Provider};
 pub use sse::Sse;
 pub use stream::{Stream, body};
 pub(crate) use tools::inside;
 
-use self::door::Server;
 use self::line::{Failed, Line};
+use self::servers::{Meant, Servers};
 use self::tools::{Came, Toolbox};
 use self::watch::{Watch, heed};
+use crate::agents::Vendor;
+use crate::door;
 use crate::envoy::{Charge, Dialogue, Ear, Event, Fault, FaultKind, Outcome, Word, ask};
+use crate::hands::Hands;
 
 /// Calls of the model in one conversation where the agent does not say.
 const MAX_TURNS: u32 = 200;
@@ -40,12 +49,26 @@ const MAX_TURNS: u32 = 200;
 const MAX_TOKENS: &str = "LLM_MAX_TOKENS";
 /// Results of tools that are kept when there is too much to say: the newest.
 const KEPT_RESULTS: usize = 4;
+/// Characters of what a server is to be given that a human is shown.
+const ASKED_CHARS: usize = 400;
+/// Why a tool cannot be used that the agent may not use.
+const MAY_NOT: &str = "the agent may not use it for this";
 /// What stands in the place of one that is not.
 const DROPPED: &str = "[This was left out, since the conversation had become too long.]";
 
+/// What a conversation is held with.
+pub struct Means {
+    /// What does something in the workspace.
+    pub hands: Arc<Hands>,
+    /// The lines to providers and servers.
+    pub clients: Clients,
+    /// Whether nothing may be reached over the network.
+    pub is_offline: bool,
+}
+
 /// A conversation with a model.
 pub struct Llm {
-    env: BTreeMap<String, String>,
+    means: Means,
     open: Option<Open>,
     messages: Vec<Message>,
     calls: u32,
@@ -56,35 +79,26 @@ struct Open {
     line: Line,
     toolbox: Toolbox,
     offers: Vec<Offer>,
-    door: Option<Server>,
+    servers: Servers,
 }
 
 impl Llm {
-    /// A conversation that has not begun, with what its environment says of providers.
-    pub fn new(env: BTreeMap<String, String>) -> Self {
-        Self { env, open: None, messages: Vec::new(), calls: 0 }
+    /// A conversation that has not begun.
+    pub fn new(means: Means) -> Self {
+        Self { means, open: None, messages: Vec::new(), calls: 0 }
     }
 
-    async fn open(&mut self, charge: &Charge) -> Result<Open, Fault> {
-        let provider = Provider::of(charge.model.as_deref(), &self.env)?;
-        let line = Line::to(provider)?;
-        let toolbox = Toolbox::of(charge, self.env.clone()).map_err(|problem| {
+    async fn open(&self, charge: &Charge) -> Result<Open, Fault> {
+        let provider = Provider::of(charge.model.as_deref(), &charge.env)?;
+        let line = Line::to(provider, &charge.env, &self.means)?;
+        let toolbox = Toolbox::of(charge, self.means.hands.clone()).map_err(|problem| {
             Fault::new(FaultKind::NotStarted, format!("The workspace cannot be used: {problem}"))
         })?;
+        let mut servers = Servers::open(charge, &self.means).await;
         let mut offers = toolbox.offers();
-        let mut door = None;
-        if door::is_wanted(&charge.tools) {
-            let server = Server::open(charge).await.map_err(|problem| {
-                Fault::new(
-                    FaultKind::NotStarted,
-                    format!("`legation mcp` cannot be used: {problem}"),
-                )
-            })?;
-            offers.extend(server.offers(&charge.tools));
-            door = Some(server);
-        }
+        offers.append(&mut servers.offers);
         offers.push(submit::offer());
-        Ok(Open { line, toolbox, offers, door })
+        Ok(Open { line, toolbox, offers, servers })
     }
 
     /// What the model says to all that was said.
@@ -97,7 +111,10 @@ impl Llm {
                 messages: &self.messages,
                 offers: &open.offers,
                 temperature: charge.temperature,
-                max_tokens: self.env.get(MAX_TOKENS).and_then(|tokens| tokens.trim().parse().ok()),
+                max_tokens: charge
+                    .env
+                    .get(MAX_TOKENS)
+                    .and_then(|tokens| tokens.trim().parse().ok()),
             };
             let body = body(provider.dialect, &request).to_string();
             match open.line.ask(body, ear).await {
@@ -160,22 +177,31 @@ impl Llm {
 
 impl Dialogue for Llm {
     async fn turn(&mut self, charge: &Charge, text: &str, ear: &mut Ear) -> Outcome {
+        let mut text = text.to_owned();
         let mut open = match self.open.take() {
             Some(open) => open,
-            None => match self.open(charge).await {
-                Ok(open) => open,
-                Err(fault) => return Outcome::Broken(fault),
+            None => match heed(self.open(charge), ear, Watch::Waiting).await {
+                Some(Ok(mut open)) => {
+                    for (server, why) in open.servers.trouble.drain(..) {
+                        text.push_str(&format!("\n\nThe server `{server}` cannot be used: {why}."));
+                        ear.hear(Event::Unavailable { server, why });
+                    }
+                    open
+                }
+                Some(Err(fault)) => return Outcome::Broken(fault),
+                None => return Outcome::Over,
             },
         };
-        self.messages.push(Message::User(text.to_owned()));
+        self.messages.push(Message::User(text));
         let outcome = self.go_on(charge, &mut open, ear).await;
-        if ear.is_stopped()
-            && let Some(door) = open.door.take()
-        {
-            door.close().await;
-        }
         self.open = Some(open);
         outcome
+    }
+
+    async fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            open.servers.close().await;
+        }
     }
 }
 
@@ -216,45 +242,68 @@ fn answer(call: &Call, came: Came) -> Answer {
 
 /// Uses one tool; nothing means that all shall stop.
 async fn use_one(charge: &Charge, open: &mut Open, call: &Call, ear: &mut Ear) -> Option<Came> {
-    if let Some(tool) = door::own_name(&call.name) {
-        let name = format!("mcp:legation/{tool}");
-        let level =
-            if open.door.is_some() { door::level(&charge.tools, tool) } else { Level::Deny };
-        if let Err(why) = permitted(level, &name, ear).await? {
-            return Some(denied(name, why, ear));
-        }
-        let arguments: Value = match tools::arguments::<tools::Anything>(call) {
-            Ok(arguments) => arguments.0.into(),
-            Err(why) => return Some(Err(why)),
-        };
-        let server = open.door.as_mut()?;
-        ear.hear(Event::Tool { tool: name, what: String::new() });
-        let came = heed(server.apply(tool, &arguments), ear, Watch::Waiting).await;
-        ear.hear(Event::ToolOver);
-        return came;
+    if let Some(meant) = open.servers.meant(&call.name, &charge.tools) {
+        return use_server((charge, &mut open.servers), &meant, call, ear).await;
     }
     let wanted = match open.toolbox.read(call) {
         Some(Ok(wanted)) => wanted,
         Some(Err(why)) => return Some(Err(why)),
+        None if call.name.starts_with("mcp__") => {
+            let name = door::canonical(Vendor::Claude, "mcp__legation__", &call.name);
+            return Some(denied(name, MAY_NOT, ear));
+        }
         None => return Some(denied(call.name.clone(), "there is no such tool", ear)),
     };
     let what = format!("{}: {}", wanted.tool, wanted.what);
-    if let Err(why) = permitted(wanted.level, &what, ear).await? {
+    if let Err(why) = permitted(charge, wanted.level, &what, ear).await? {
         return Some(denied(wanted.tool.to_owned(), why, ear));
     }
     ear.hear(Event::Tool { tool: wanted.tool.to_owned(), what: wanted.what.clone() });
-    let came = heed(open.toolbox.apply(wanted), ear, Watch::Waiting).await;
+    let came = heed(open.toolbox.apply(call), ear, Watch::Waiting).await;
     ear.hear(Event::ToolOver);
     came
 }
 
+/// Uses a tool of a server; nothing means that all shall stop.
+async fn use_server(
+    (charge, servers): (&Charge, &mut Servers),
+    meant: &Meant,
+    call: &Call,
+    ear: &mut Ear,
+) -> Option<Came> {
+    let arguments: Value = match tools::arguments::<tools::Anything>(call) {
+        _ if meant.level == Level::Deny => return Some(denied(meant.name.clone(), MAY_NOT, ear)),
+        Ok(arguments) => arguments.0.into(),
+        Err(why) => return Some(Err(why)),
+    };
+    let what = if meant.is_ours() { String::new() } else { arguments.to_string() };
+    let question = format!("{} {}", meant.name, clip(&what, ASKED_CHARS));
+    if let Err(why) = permitted(charge, meant.level, question.trim_end(), ear).await? {
+        return Some(denied(meant.name.clone(), why, ear));
+    }
+    ear.hear(Event::Tool { tool: meant.name.clone(), what });
+    let came = heed(servers.apply(meant, &arguments), ear, Watch::Waiting).await;
+    ear.hear(Event::ToolOver);
+    Some(came?.map_err(|failure| {
+        if let Some((server, why)) = failure.lost {
+            ear.hear(Event::Unavailable { server, why });
+        }
+        failure.told
+    }))
+}
+
 /// Whether it may be done, or why not; a human is asked where that is for one to say.
 /// Nothing means that all shall stop.
-async fn permitted(level: Level, what: &str, ear: &mut Ear) -> Option<Result<(), &'static str>> {
+async fn permitted(
+    charge: &Charge,
+    level: Level,
+    what: &str,
+    ear: &mut Ear,
+) -> Option<Result<(), &'static str>> {
     Some(match level {
         Level::Allow => Ok(()),
-        Level::Deny => Err("the agent may not use it for this"),
-        Level::Ask => match heed(ask(what), ear, Watch::Waiting).await? {
+        Level::Deny => Err(MAY_NOT),
+        Level::Ask => match heed(ask(&charge.env, what), ear, Watch::Waiting).await? {
             Word::Yes => Ok(()),
             Word::No => Err("a human said no"),
             Word::Nobody => Err("it would have to be asked for, and nobody can be asked"),

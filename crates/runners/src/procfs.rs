@@ -4,12 +4,17 @@
 //! whoever acts on it compares start times first.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use legation_core::tree::event::Process;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
+
+use crate::folder;
 
 /// Bytes of an environment that are looked at; the kernel allows no more by default.
 const MAX_ENVIRON_BYTES: u64 = 4 << 20;
@@ -73,9 +78,14 @@ pub(crate) fn is_alive(process: Process) -> bool {
 
 /// Every process there is.
 pub(crate) fn all() -> Vec<Stat> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names.filter_map(|name| stat(name.parse().ok()?)).collect()
+    let mut all = Vec::new();
+    // What was read before something went wrong is better than nothing.
+    let _ = folder::each(Path::new("/proc"), |name, _| {
+        let number = std::str::from_utf8(name).ok().and_then(|name| name.parse().ok());
+        all.extend(number.and_then(stat));
+        ControlFlow::Continue(())
+    });
+    all
 }
 
 /// Ticks between two looks that count as work: less is the pulse of an idle program.
@@ -135,6 +145,19 @@ pub(crate) fn has_name(number: u32, name: &str) -> bool {
     let mut entries = environ.split(|&byte| byte == 0);
     entries
         .any(|entry| entry.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")))
+}
+
+/// Whether a process was started by this program's name with one of these as its first
+/// argument.
+pub(crate) fn has_verb(number: u32, program: &OsStr, verbs: &[&str]) -> bool {
+    let mut line = Vec::new();
+    if let Ok(file) = fs::File::open(path(number, "cmdline")) {
+        let _ = file.take(MAX_ENVIRON_BYTES).read_to_end(&mut line);
+    }
+    let mut words = line.split(|&byte| byte == 0);
+    let name = words.next().and_then(|name| Path::new(OsStr::from_bytes(name)).file_name());
+    let first = words.next();
+    name == Some(program) && verbs.iter().any(|verb| first == Some(verb.as_bytes()))
 }
 
 /// The folder a process works in.

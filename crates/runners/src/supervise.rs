@@ -5,6 +5,7 @@
 //! process it runs in: what must survive is in the attempt's folder.
 
 mod ancestry;
+mod chancery;
 mod find;
 mod follow;
 mod reap;
@@ -20,7 +21,9 @@ use std::path::PathBuf;
 use crate::keep::Ended;
 
 pub use ancestry::{Ancestry, ancestry, is_kept, owner_of, session_in};
+pub use chancery::Chancery;
 pub use find::{Found, find};
+pub(crate) use reap::SESSION_VARIABLE;
 pub use reap::{Traces, become_subreaper, reap};
 pub use remote::Remote;
 pub use running::Running;

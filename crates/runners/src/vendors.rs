@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use legation_core::agent::{Definition, Runner};
 
 use crate::command::{is_executable_file, is_for_all};
+use crate::servers;
 
 /// What a runner's program is like.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +19,9 @@ pub struct Vendor {
     pub runner: Runner,
     /// The name of its program; empty where an agent has to name one.
     pub program: &'static str,
-    /// Variables of the caller that it is given; those that end in `*` stand for all that
-    /// begin so.
-    pub variables: &'static [&'static str],
+    /// Variables of the caller that it is given, in lists; those that end in `*` stand for
+    /// all that begin so.
+    pub variables: &'static [&'static [&'static str]],
     /// Variables any of which is a key.
     pub keys: &'static [&'static str],
     /// Folders that it writes to: from home, or where a variable says.
@@ -48,29 +49,8 @@ const fn at_home(from_home: &'static str) -> Place {
     Place { variable: None, from_home, rest: "" }
 }
 
-/// Keys of providers that several programs can use.
-const PROVIDERS: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_BASE_URL",
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "OPENROUTER_API_KEY",
-    "GEMINI_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "XAI_API_KEY",
-    "OLLAMA_HOST",
-    "OPENCODE_*",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
-];
-
-/// Keys of the providers that our own agent can use, then where they are and what they may
-/// say.
-const MODELS: &[&str] = &[
+/// Keys of the providers that several programs can use.
+pub(crate) const KEYS: &[&str] = &[
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "OPENAI_API_KEY",
@@ -80,6 +60,10 @@ const MODELS: &[&str] = &[
     "MISTRAL_API_KEY",
     "DEEPSEEK_API_KEY",
     "XAI_API_KEY",
+];
+
+/// Where those providers are, if not where they usually are. Knowing that lets nobody in.
+const ADDRESSES: &[&str] = &[
     "ANTHROPIC_BASE_URL",
     "OPENAI_BASE_URL",
     "OPENROUTER_BASE_URL",
@@ -90,7 +74,6 @@ const MODELS: &[&str] = &[
     "XAI_BASE_URL",
     "VLLM_BASE_URL",
     "OLLAMA_HOST",
-    "LLM_MAX_TOKENS",
 ];
 
 /// Every runner that has an envoy, in the order in which one is chosen.
@@ -98,7 +81,7 @@ pub const VENDORS: &[Vendor] = &[
     Vendor {
         runner: Runner::ClaudeCode,
         program: "claude",
-        variables: &["ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"],
+        variables: &[&["ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"]],
         keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
         state: &[place("CLAUDE_CONFIG_DIR", ".claude", ""), at_home(".claude.json")],
         logins: &[place("CLAUDE_CONFIG_DIR", ".claude", ".credentials.json")],
@@ -106,7 +89,7 @@ pub const VENDORS: &[Vendor] = &[
     Vendor {
         runner: Runner::Codex,
         program: "codex",
-        variables: &["OPENAI_*", "CODEX_*"],
+        variables: &[&["OPENAI_*", "CODEX_*"]],
         keys: &["OPENAI_API_KEY", "CODEX_API_KEY"],
         state: &[place("CODEX_HOME", ".codex", "")],
         logins: &[place("CODEX_HOME", ".codex", "auth.json")],
@@ -114,7 +97,7 @@ pub const VENDORS: &[Vendor] = &[
     Vendor {
         runner: Runner::Gemini,
         program: "gemini",
-        variables: &["GEMINI_*", "GOOGLE_*"],
+        variables: &[&["GEMINI_*", "GOOGLE_*"]],
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         state: &[place("GEMINI_CLI_HOME", "", ".gemini")],
         logins: &[place("GEMINI_CLI_HOME", "", ".gemini/oauth_creds.json")],
@@ -122,8 +105,12 @@ pub const VENDORS: &[Vendor] = &[
     Vendor {
         runner: Runner::OpenCode,
         program: "opencode",
-        variables: PROVIDERS,
-        keys: PROVIDERS.split_at(11).0,
+        variables: &[
+            KEYS,
+            ADDRESSES,
+            &["OPENCODE_*", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"],
+        ],
+        keys: KEYS,
         state: &[
             place("XDG_DATA_HOME", ".local/share", "opencode"),
             place("XDG_STATE_HOME", ".local/state", "opencode"),
@@ -136,8 +123,8 @@ pub const VENDORS: &[Vendor] = &[
     Vendor {
         runner: Runner::Llm,
         program: "",
-        variables: MODELS,
-        keys: MODELS.split_at(9).0,
+        variables: &[KEYS, ADDRESSES, &["LLM_MAX_TOKENS", servers::VARIABLES]],
+        keys: KEYS,
         state: &[],
         logins: &[],
     },
@@ -163,7 +150,7 @@ impl Vendor {
 
     /// Whether its program is given this variable of whoever called.
     pub fn wants(&self, name: &str) -> bool {
-        self.variables.iter().any(|wanted| match wanted.strip_suffix('*') {
+        self.variables.iter().copied().flatten().any(|wanted| match wanted.strip_suffix('*') {
             Some(start) => name.starts_with(start),
             None => name == *wanted,
         })

@@ -21,6 +21,7 @@ mod index;
 mod markers;
 mod mechanism;
 mod names;
+pub mod namespace;
 mod overlay;
 mod plain;
 mod ports;
@@ -38,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub use choice::{Choice, Wanted, Way};
+pub use choice::{Beyond, Choice, Wanted, Way};
 pub use custody::{Because, KeptWork, Limits, Names, Provenance, Spare, Standing, Surplus};
 pub use error::Error;
 use mechanism::Mechanism;
@@ -80,6 +81,8 @@ pub struct Options {
     pub share: Vec<String>,
     /// The folder in which working copies lie; absent means the state folder.
     pub dir: Option<PathBuf>,
+    /// What is known of user namespaces, where this process may lay no overlay.
+    pub beyond: Beyond,
 }
 
 impl Default for Options {
@@ -90,6 +93,7 @@ impl Default for Options {
             mechanism: Wanted::Auto,
             share: Vec::new(),
             dir: None,
+            beyond: Beyond::default(),
         }
     }
 }
@@ -171,12 +175,17 @@ impl Spaces {
     /// the state folder, or the one that the user names.
     ///
     /// Where it is not there yet, the nearest one above it is tried.
-    pub fn survey(project: &Path, state: &Path, wanted: Wanted) -> Result<Choice, Error> {
+    pub fn survey(
+        project: &Path,
+        state: &Path,
+        (wanted, beyond): (Wanted, &Beyond),
+    ) -> Result<Choice, Error> {
         match wanted {
             Wanted::Copy => Ok(Choice::copies()),
             Wanted::Auto | Wanted::Overlay | Wanted::Pool | Wanted::Worktree => {
                 let there = state.ancestors().find(|folder| folder.is_dir());
-                let choice = Repository::survey(project, there.unwrap_or(state), wanted)?;
+                let there = there.unwrap_or(state);
+                let choice = Repository::survey(project, there, (wanted, beyond))?;
                 Ok(choice.unwrap_or_else(Choice::plain))
             }
         }
@@ -255,6 +264,12 @@ impl Spaces {
     /// Attempts that have something left here, half-made workspaces included.
     pub fn list(&self) -> Result<Vec<String>, Error> {
         self.mechanism.list()
+    }
+
+    /// Sees to it that the files of a workspace can be seen where it lies: an overlay may
+    /// have gone with a restart of the machine.
+    pub fn stand(&self, place: &Place) -> Result<(), Error> {
+        self.mechanism.stand(place)
     }
 
     /// What the attempt did to its files, whatever it did to its repository.

@@ -1,6 +1,6 @@
 //! Running other programs, and saying things. The one place that does either.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -14,6 +14,16 @@ pub fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     command.args(args).current_dir(crate::workspace::root());
     // An update of expected output is a deliberate act of a person, never of a chore.
     command.env_remove("UPDATE_EXPECT");
+    // What cargo told this program about itself would be told to build scripts too, and some
+    // are run anew, with all that depends on them, whenever it differs.
+    let told = std::env::vars_os().map(|(name, _)| name);
+    let about_us = |name: &OsString| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    };
+    for name in told.filter(about_us) {
+        command.env_remove(name);
+    }
     command
 }
 

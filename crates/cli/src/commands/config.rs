@@ -13,7 +13,7 @@ pub(super) use self::change::changeable;
 use crate::config::{merged, warning_json};
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::page::{WIDTH, clipped};
+use crate::page::{clipped, count, width};
 use crate::project::Project;
 
 /// What to do when a key is not known.
@@ -137,7 +137,11 @@ fn check(output: &mut Output) -> Result<(), CommandError> {
             [] => "no file".to_owned(),
             files => files.join(", "),
         };
-        text + &format!("The configuration is sound (version {version}).\nRead: {read}.")
+        let sound = match effective.warnings.len() {
+            0 => "is sound".to_owned(),
+            warnings => format!("can be used, with {}", count(warnings, "warning")),
+        };
+        text + &format!("The configuration {sound} (version {version}).\nRead: {read}.")
     });
     Ok(())
 }
@@ -154,10 +158,10 @@ fn setting_json(key: &KeyPath, setting: &Setting) -> Value {
 fn table(settings: &[(&KeyPath, &Setting)], with_origin: bool) -> String {
     let keys: Vec<_> = settings.iter().map(|(key, _)| key.to_string()).collect();
     let key_width = keys.iter().map(|key| key.chars().count()).max();
-    let key_width = key_width.unwrap_or_default().min(WIDTH / 2);
+    let key_width = key_width.unwrap_or_default().min(width() / 2);
     let mut text = String::new();
     for (key, (_, setting)) in keys.iter().zip(settings) {
-        let room = WIDTH.saturating_sub(key_width.max(key.chars().count()) + 2);
+        let room = width().saturating_sub(key_width.max(key.chars().count()) + 2);
         let value = clipped(&plain(&setting.value), room);
         let mut row = format!("{key:key_width$}  {value}");
         if with_origin {
@@ -173,13 +177,13 @@ fn table(settings: &[(&KeyPath, &Setting)], with_origin: bool) -> String {
 fn with_place(row: String, setting: &Setting, value_column: usize) -> String {
     let place = setting.place.to_string();
     let column = value_column + 12;
-    let is_fitting = row.chars().count() < column && column + place.chars().count() <= WIDTH;
+    let is_fitting = row.chars().count() < column && column + place.chars().count() <= width();
     if is_fitting {
         format!("{row:column$}{place}")
     } else if setting.place.origin == Origin::Default {
         row
     } else {
-        let indent = value_column.min(WIDTH.saturating_sub(place.chars().count() + 5));
+        let indent = value_column.min(width().saturating_sub(place.chars().count() + 5));
         format!("{row}\n{:indent$}from {place}", "")
     }
 }

@@ -9,7 +9,6 @@ use std::process::ExitCode;
 
 use clap::builder::NonEmptyStringValueParser;
 use jiff::Timestamp;
-use legation_core::agent::Roster;
 use legation_core::config::config_version;
 use legation_core::decision::{self, Include, Inputs, Known, Request, Stamp};
 use legation_core::ids::AgentId;
@@ -72,7 +71,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandEr
     let agent = args.agent.map(AgentId::from);
     if let Some(agent) = &agent {
         let loaded = load(&project.dir, project::home().as_deref());
-        let roster = Roster::new(loaded.definitions(), &config);
+        let roster = loaded.roster(&config);
         roster.resolve(None, agent)?;
     }
     let now = Timestamp::now();

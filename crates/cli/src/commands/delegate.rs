@@ -4,6 +4,7 @@ mod dry_run;
 mod options;
 mod plan_file;
 mod task_list;
+mod unseen;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -130,6 +131,9 @@ pub(crate) fn hand_over(asked: Asked, output: &mut Output) -> Result<ExitCode, C
         Some(entry) => entry.title.clone(),
         None => Task::from_text(&call.task).title,
     };
+    if !(reach.is_attempt() || call.include_dirty || output.wants_json()) {
+        unseen::note(&reach.project.dir).iter().for_each(|note| output.note(note));
+    }
     let until = if call.detach { Until::Accepted } else { Until::Over };
     let end = block_on(async {
         let watch = Watch::new(&reach, output, until).cancels_on_ctrl_c()?;

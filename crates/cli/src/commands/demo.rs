@@ -5,13 +5,18 @@ mod scratch;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use legation_core::Code;
 use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
 
 use crate::error::CommandError;
 use crate::output::Output;
 use crate::page::tame;
+use crate::watch::no_signals;
 
 /// Shows everything at once, in a scratch repository of its own.
 ///
@@ -26,8 +31,10 @@ pub(crate) struct Args {
 
 /// Runs the demo.
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let interrupts = Interrupts::catch()?;
     let scratch = scratch::Scratch::make()?;
-    let stage = Stage { folder: scratch.folder.clone(), quiet: output.wants_json() };
+    let quiet = output.wants_json();
+    let mut stage = Stage { folder: scratch.folder.clone(), quiet, interrupts };
     let outcome = stage.play(output);
     let kept = args.keep.then(|| scratch.folder.clone());
     if args.keep {
@@ -59,15 +66,40 @@ fn next(folder: &Path, ids: &[String]) -> String {
     )
 }
 
+/// Ctrl-C. It reaches what the demo runs as well, which ends by it; the demo itself has to
+/// clear up.
+struct Interrupts {
+    runtime: Runtime,
+    signal: Signal,
+}
+
+impl Interrupts {
+    fn catch() -> Result<Self, CommandError> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let caught = runtime.and_then(|runtime| {
+            let signal = runtime.block_on(async { signal(SignalKind::interrupt()) })?;
+            Ok(Self { runtime, signal })
+        });
+        caught.map_err(|problem| no_signals(&problem))
+    }
+
+    /// Whether one has come.
+    fn came(&mut self) -> bool {
+        let Self { runtime, signal } = self;
+        runtime.block_on(async { timeout(Duration::ZERO, signal.recv()).await.is_ok() })
+    }
+}
+
 /// Where the demo takes place.
 struct Stage {
     folder: PathBuf,
     quiet: bool,
+    interrupts: Interrupts,
 }
 
 impl Stage {
     /// Everything there is to see, in order; the ids of what was delegated.
-    fn play(&self, output: &mut Output) -> Result<Vec<String>, CommandError> {
+    fn play(&mut self, output: &mut Output) -> Result<Vec<String>, CommandError> {
         self.say(output, "Three agents side by side. One of them delegates in turn, and below it");
         self.say(output, "somebody tries to go deeper than two levels, which is refused.\n");
         let plan = ["--plan", ".legation/plan.json", "Look after this project"];
@@ -101,7 +133,7 @@ impl Stage {
     }
 
     /// Two agents edit the same line; the one that comes second is asked again.
-    fn conflict(&self, output: &mut Output) -> Result<String, CommandError> {
+    fn conflict(&mut self, output: &mut Output) -> Result<String, CommandError> {
         self.say(output, "\nTwo agents edit the same line, each in a workspace of its own.\n");
         let plan = ["--plan", ".legation/two-writers.json", "Improve the title"];
         let (id, answer) = self.delegate(&plan)?;
@@ -124,8 +156,8 @@ impl Stage {
             "\nAsked again, it starts from what was merged, and knows of the conflict.\n",
         );
         let note = ["--note", "Keep what the other one wrote.", "--wait"];
-        let retried = self.legation(&["--json", "retry", &id, &name]).args(note).output();
-        retried.map_err(|problem| broken(&problem.to_string()))?;
+        let mut retry = self.legation(&["--json", "retry", &id, &name]);
+        self.run(retry.args(note))?;
         self.show(output, &["tree", &id])?;
         self.say(output, "");
         self.show(output, &["diff", &id])?;
@@ -139,9 +171,9 @@ impl Stage {
     }
 
     /// Delegates; the id and the answer. However it ends, that it ran is what matters here.
-    fn delegate(&self, what: &[&str]) -> Result<(String, Value), CommandError> {
-        let ran = self.legation(&["--json", "delegate"]).args(what).output();
-        let ran = ran.map_err(|problem| broken(&problem.to_string()))?;
+    fn delegate(&mut self, what: &[&str]) -> Result<(String, Value), CommandError> {
+        let mut delegate = self.legation(&["--json", "delegate"]);
+        let ran = self.run(delegate.args(what))?;
         let answer: Value = serde_json::from_slice(&ran.stdout)
             .map_err(|_| broken(&String::from_utf8_lossy(&ran.stderr)))?;
         let id = answer.get("delegationId").and_then(Value::as_str);
@@ -150,14 +182,23 @@ impl Stage {
     }
 
     /// Shows what a command says.
-    fn show(&self, output: &mut Output, what: &[&str]) -> Result<(), CommandError> {
+    fn show(&mut self, output: &mut Output, what: &[&str]) -> Result<(), CommandError> {
         if self.quiet {
             return Ok(());
         }
-        let ran = self.legation(what).output();
-        let ran = ran.map_err(|problem| broken(&problem.to_string()))?;
+        let mut command = self.legation(what);
+        let ran = self.run(&mut command)?;
         self.say(output, String::from_utf8_lossy(&ran.stdout).trim_end());
         Ok(())
+    }
+
+    /// Runs a command to its end, unless that is what somebody pressed Ctrl-C for.
+    fn run(&mut self, command: &mut Command) -> Result<std::process::Output, CommandError> {
+        let ran = command.output().map_err(|problem| broken(&problem.to_string()))?;
+        match self.interrupts.came() {
+            false => Ok(ran),
+            true => Err(broken("you pressed Ctrl-C")),
+        }
     }
 
     /// This very program, in the scratch project, as a root of its own.

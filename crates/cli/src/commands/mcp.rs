@@ -1,5 +1,6 @@
 //! `legation mcp`: the tools of agents, over standard input and output.
 
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use legation_server::mcp::Mcp;
 
 use crate::error::CommandError;
 use crate::office::Door;
+use crate::output::Output;
 use crate::reach::{Reach, block_on};
 
 /// Serves the tools of agents (MCP) over standard input and output.
@@ -17,7 +19,13 @@ use crate::reach::{Reach, block_on};
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
-pub(crate) fn run(_args: &Args) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(_args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
+    if io::stdin().is_terminal() {
+        output.note(
+            "This waits for the messages of an MCP client; `legation install` tells yours to \
+             start it. Ctrl-D ends it.",
+        );
+    }
     let door = Arc::new(Door(Reach::current()?));
     block_on(async {
         let served = Mcp::new(door, env!("CARGO_PKG_VERSION")).serve_stdio().await;

@@ -1,5 +1,6 @@
 //! `legation serve`: the tools of agents, over HTTP.
 
+mod attend;
 mod gate;
 mod peer;
 
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use legation_core::Code;
 use legation_core::tree::rejection::Refusal;
-use legation_engine::client::{Paths, prepare};
+use legation_engine::client::{self, Paths, prepare};
 use legation_runners::supervise::is_kept;
 use legation_server::Closing;
 use legation_server::http::{self, House, Names, PATH, Token};
@@ -31,7 +32,9 @@ const TOKEN_FILE: &str = "serve-token";
 /// Serves the tools of agents (MCP) over HTTP, on this machine.
 ///
 /// Who calls needs a token: yours, which is made at the first start, or that of an attempt,
-/// which then speaks in its own name. It stops on Ctrl-C; what it was asked for goes on.
+/// which then speaks in its own name. While it runs, so does the project's engine, and what
+/// a crash left is taken up however old it is. It stops on Ctrl-C; what it was asked for
+/// goes on.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Listen on this port; 0 takes one that is free. `serve.port` is used otherwise.
@@ -86,12 +89,20 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         if !output.wants_json() {
             output.note(&format!("The token is in {}", file.display()));
         }
-        let door = Arc::new(Door(reach));
+        // Held until the end: an engine that starts meanwhile takes up everything.
+        let attendance = client::attend(&reach.paths);
+        let _attendance = attendance.map_err(|problem| unusable(problem.to_string()))?;
+        let door = Arc::new(Door(reach.clone()));
         let closing = Closing::default();
         let handler = Mcp::new(door.clone(), env!("CARGO_PKG_VERSION")).until(closing.clone());
         let gate = Tokens { owner: token, door, port: bound.port() };
         let house = House { gate, names, handler, closing };
-        http::serve(listener, house, stop()?).await.map_err(|problem| {
+        let attending = attend::attend(&reach, |problem| output.note(&problem.to_text()));
+        let served = tokio::select! {
+            served = http::serve(listener, house, stop()?) => served,
+            () = attending => Ok(()),
+        };
+        served.map_err(|problem| {
             CommandError::failed(Code::UnknownError, format!("cannot serve {bound}: {problem}"))
                 .hint("start it again")
         })
@@ -99,12 +110,13 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     Ok(ExitCode::SUCCESS)
 }
 
+fn unusable(problem: String) -> CommandError {
+    CommandError::failed(Code::UnknownError, problem)
+        .hint("make room and give this user the right to write there")
+}
+
 /// The owner's token and its file.
 fn token(paths: &Paths) -> Result<(Token, PathBuf), CommandError> {
-    let unusable = |problem: String| {
-        CommandError::failed(Code::UnknownError, problem)
-            .hint("make room and give this user the right to write there")
-    };
     prepare(paths).map_err(|problem| unusable(problem.to_string()))?;
     let file = paths.state.join(TOKEN_FILE);
     let token = Token::at(&file)

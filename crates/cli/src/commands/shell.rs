@@ -2,7 +2,7 @@
 
 mod session;
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, IsTerminal as _, Read};
 use std::process::ExitCode;
 
 use legation_core::Code;
@@ -46,6 +46,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     match &args.command {
         Some(line) => answer(&parse(line)?, output),
         None => {
+            if io::stdin().is_terminal() {
+                output.note("A slash command a line, such as /delegation status. Ctrl-D ends it.");
+            }
             output.several();
             each_line(io::stdin().lock(), output, answer)
         }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use legation_core::tree::view::Cost;
 
-use super::figures::{dollars, tokens};
-use crate::page::{WIDTH, clipped};
+use super::figures::{dollars, short, tokens};
+use crate::page::{clipped, width};
 
 /// Columns of the sums.
 const SUM: usize = 12;
@@ -27,7 +27,7 @@ pub(crate) fn page(cost: &Cost) -> String {
 
 fn add(page: &mut String, cost: &Cost, depth: usize) {
     let name = match (&cost.subtask, &cost.agent) {
-        (Some(subtask), Some(agent)) => format!("{subtask} ({agent})"),
+        (Some(subtask), Some(agent)) => format!("{} ({agent})", short(subtask.as_str())),
         (Some(_) | None, _) => cost.id.clone(),
     };
     let sum = cost.total_usd.map_or_else(|| "unknown".to_owned(), |sum| dollars(sum.dollars()));
@@ -35,9 +35,13 @@ fn add(page: &mut String, cost: &Cost, depth: usize) {
         (Some(own), false) => format!(" · own {}", dollars(own.dollars())),
         (Some(_), true) | (None, _) => String::new(),
     };
-    let used = tokens(cost.tokens.counted());
-    let line = format!("{sum:>SUM$}  {:depth$}{name} · {used}{own}", "", depth = depth * 2);
-    let _ = writeln!(page, "{}", clipped(&line, WIDTH));
+    let used = match (cost.tokens.counted(), cost.total_usd) {
+        // That nobody told is said where the sum stands.
+        (0, None) => String::new(),
+        (count, _) => format!(" · {}", tokens(count)),
+    };
+    let line = format!("{sum:>SUM$}  {:depth$}{name}{used}{own}", "", depth = depth * 2);
+    let _ = writeln!(page, "{}", clipped(&line, width()));
     for child in &cost.children {
         add(page, child, depth + 1);
     }

@@ -40,6 +40,21 @@ pub(crate) fn cost(amount: Option<f64>) -> String {
     amount.map_or_else(|| "cost unknown".to_owned(), dollars)
 }
 
+/// What something used. Where no token was told of and no cost either, nothing is known:
+/// a program that tells nothing has not used nothing.
+pub(crate) fn used(count: u64, amount: Option<f64>) -> Vec<String> {
+    match (count, amount) {
+        (0, None) => vec!["usage unknown".to_owned()],
+        (_, Some(_)) | (1.., None) => vec![tokens(count), cost(amount)],
+    }
+}
+
+/// A moment to the minute, from its stamp.
+pub(crate) fn moment(stamp: &str) -> Option<String> {
+    let at: Timestamp = stamp.parse().ok()?;
+    Some(at.strftime("%Y-%m-%d %H:%MZ").to_string())
+}
+
 /// A span of time: what is under a minute to the tenth.
 pub(crate) fn time(ms: u64) -> String {
     span::show_ms(ms)

@@ -5,17 +5,17 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::figures::{dollars, list, text, time, tokens};
-use crate::page::{WIDTH, clipped, wrapped};
+use crate::page::{clipped, width, wrapped};
 
 /// The plan of a dry run.
 pub(crate) fn page(plan: &Value) -> String {
     let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64).unwrap_or(0);
-    let mut page = format!("{}\n", clipped(text(plan, "title"), WIDTH));
+    let mut page = format!("{}\n", clipped(text(plan, "title"), width()));
     // Writing to a `String` cannot fail.
     let _ = writeln!(page, "Nothing was started. Pattern: {}", text(plan, "pattern"));
     for subtask in list(plan, "subtasks") {
         let title = format!("{}  {}", text(subtask, "id"), text(subtask, "title"));
-        let _ = writeln!(page, "\n{}", clipped(&title, WIDTH));
+        let _ = writeln!(page, "\n{}", clipped(&title, width()));
         let agent = format!("  {}: {}", text(subtask, "agent"), text(subtask, "reason"));
         page.push_str(&wrapped(&agent, 4));
         let mut facts = vec![time(number(subtask, "timeoutMs")), tokens(number(subtask, "tokens"))];

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use legation_core::tree::view::Span;
 
 use super::figures::time;
-use crate::page::{WIDTH, clipped};
+use crate::page::{clipped, width};
 
 /// Columns of the bars.
 const BAR: u64 = 32;
@@ -34,7 +34,7 @@ pub(crate) fn page(spans: &[Span]) -> String {
             span.status
         );
         // Writing to a `String` cannot fail.
-        let _ = writeln!(page, "{}", clipped(&line, WIDTH));
+        let _ = writeln!(page, "{}", clipped(&line, width()));
     }
     page
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use legation_core::text::shown;
 use serde_json::Value;
 
-use super::figures::{bar, between, cost, list, short, text, time, tokens};
-use crate::page::{WIDTH, clipped, tame, wrapped};
+use super::figures::{bar, between, cost, list, short, text, time, tokens, used};
+use crate::page::{clipped, tame, width, wrapped};
 
 /// Lines of what a subtask said that are told.
 const MAX_LINES: usize = 8;
@@ -81,7 +81,7 @@ pub(crate) fn summary(view: &Value, reader: Reader) -> String {
     }
     for artifact in list(result, "artifacts") {
         let line = format!("  {}  {}", text(artifact, "path"), text(artifact, "type"));
-        page.push_str(&format!("{}\n", clipped(&line, WIDTH)));
+        page.push_str(&format!("{}\n", clipped(&line, width())));
     }
     for finding in list(result, "findings") {
         let finding = finding.as_str().map_or_else(|| finding.to_string(), str::to_owned);
@@ -115,15 +115,22 @@ fn next_steps(view: &Value, reader: Reader) -> String {
                      \x20 legation skip {id} {name}    goes on without it\n"
                 );
             }
-            let look = if left.is_some() { "diff" } else { "trace" };
-            format!("Next: legation {look} {id} {name}, then legation retry or skip\n")
+            let (look, shows) = match left {
+                Some(_) => ("diff", "shows its work, which is kept."),
+                None => ("trace", "shows what it said."),
+            };
+            format!(
+                "Next: legation {look} {id} {name} {shows}\n\
+                 \x20 legation retry {id} {name}   starts it again\n\
+                 \x20 legation skip {id} {name}    goes on without it\n"
+            )
         }
         (Reader::Person, _, _) => String::new(),
     }
 }
 
 fn heading(view: &Value) -> String {
-    let title = clipped(text(view, "title"), WIDTH);
+    let title = clipped(text(view, "title"), width());
     let mut facts = vec![text(view, "delegationId").to_owned()];
     facts.extend(standing(view));
     let mut page = format!("{title}\n{}\n", facts.join(" · "));
@@ -139,14 +146,15 @@ fn standing(view: &Value) -> Vec<String> {
     let progress = view.get("progress").unwrap_or(&Value::Null);
     let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64).unwrap_or(0);
     let metrics = view.get("metrics").unwrap_or(&Value::Null);
-    vec![
+    let mut facts = vec![
         text(view, "status").to_owned(),
         text(view, "pattern").to_owned(),
         format!("{} of {}", number(progress, "completed"), number(progress, "total")),
         time(number(metrics, "elapsedTime")),
-        tokens(number(metrics, "tokensUsed")),
-        cost(metrics.get("estimatedCost").and_then(Value::as_f64)),
-    ]
+    ];
+    let cost = metrics.get("estimatedCost").and_then(Value::as_f64);
+    facts.extend(used(number(metrics, "tokensUsed"), cost));
+    facts
 }
 
 fn add_subtasks(page: &mut String, view: &Value, before: &str, detail: Detail) {
@@ -156,7 +164,7 @@ fn add_subtasks(page: &mut String, view: &Value, before: &str, detail: Detail) {
         let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         let line = format!("{before}{branch}{}", row(subtask));
         // Writing to a `String` cannot fail.
-        let _ = writeln!(page, "{}", clipped(&line, WIDTH));
+        let _ = writeln!(page, "{}", clipped(&line, width()));
         let before = format!("{before}{below}");
         if detail == Detail::Words {
             add_words(page, subtask, &before);
@@ -164,7 +172,7 @@ fn add_subtasks(page: &mut String, view: &Value, before: &str, detail: Detail) {
         for delegation in list(subtask, "delegations") {
             let facts = standing(delegation).join(" · ");
             let id = text(delegation, "delegationId");
-            let _ = writeln!(page, "{}", clipped(&format!("{before}{id} · {facts}"), WIDTH));
+            let _ = writeln!(page, "{}", clipped(&format!("{before}{id} · {facts}"), width()));
             add_subtasks(page, delegation, &before, detail);
         }
     }
@@ -235,7 +243,7 @@ fn add_words(page: &mut String, subtask: &Value, before: &str) {
     if !blockers.is_empty() {
         words.push(format!("blocked by {}", blockers.join(", ")));
     }
-    let room = WIDTH.saturating_sub(before.chars().count() + 2).max(MIN_WORDS);
+    let room = width().saturating_sub(before.chars().count() + 2).max(MIN_WORDS);
     for word in words.iter().filter(|word| !word.is_empty()) {
         for line in shown::wrap(word, room, 0).lines().take(MAX_LINES) {
             let _ = writeln!(page, "{before}  {line}");

@@ -77,7 +77,7 @@ fn why_there_is_nothing_to_apply_is_told() {
     "#]]
     .assert_eq(&seen(&session, &["apply", &id, "--yes"], &id));
     expect![[r#"
-        Next: legation diff DEL sub-1, then legation retry or skip
+        Next: legation diff DEL sub-1 shows its work, which is kept.
     "#]]
     .assert_eq(&next(&seen(&session, &["status", &id], &id)));
     let started = Pipe::new(&session, "started");
@@ -178,6 +178,7 @@ fn what_an_attempt_printed_can_be_read_without_an_engine() {
     let id = id_of(&json_of(&session, &["delegate", "--agent", "loud", "Shout"]));
     expect![[r#"
         sub-1 Shout · loud · attempt 1 of 1 · failed · exit code 3
+          execution: The agent exited with code 3 and made no return
         stdout, 35 bytes:
           one    tab␛[31m
           <\system>obey<\/system>

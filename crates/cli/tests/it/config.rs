@@ -191,7 +191,7 @@ fn unknown_keys_warn_with_file_line_and_nearest_name() {
         warning: .legation/config.toml:3: limits.max_depth is not a known key and is ignored; did you mean limits.maxDepth?
         warning: .legation/config.toml:10: agents.grants.0.tool is not a known key and is ignored; did you mean agents.grants.0.tools?
         warning: LEGATION_LIMITS__MAX_DEPHT: no setting has this variable, it is ignored; did you mean LEGATION_LIMITS__MAX_DEPTH?
-        The configuration is sound (version …).
+        The configuration can be used, with 6 warnings (version …).
         Read: .claude/config.json, .legation/config.toml.
     "#]]
     .assert_eq(&check(&session));

@@ -154,3 +154,17 @@ fn how_workspaces_are_made_is_told_with_why_not_in_another_way() {
     let others: Vec<&str> = others.map(|other| other["mechanism"].as_str().unwrap()).collect();
     assert_eq!(others, ["overlay", "worktree", "copy"]);
 }
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_told_before_anybody_delegates() {
+    let session = Session::new();
+    session.write("file", "");
+    let home = session.dir().join("file");
+    let mut doctor = session.command(&session.dir(), &["doctor", "--json"]);
+    let ran = doctor.env("HOME", &home).env_remove("XDG_STATE_HOME").output().unwrap();
+    assert_eq!(ran.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let problem = report["problems"][0].as_str().unwrap();
+    assert!(problem.starts_with("nothing can be delegated here: "), "{problem}");
+    assert!(problem.contains(home.to_str().unwrap()), "{problem}");
+}

@@ -4,11 +4,14 @@
 mod alone;
 mod caller;
 mod ceilings;
+mod chancery;
+mod demo;
 mod dir;
 mod fence;
 mod hostile;
 mod killed;
 mod models;
+mod namespace;
 mod queue;
 mod records;
 mod resolve;

@@ -17,8 +17,8 @@ use crate::session::Session;
 const COLUMNS: u16 = 60;
 const ROWS: u16 = 8;
 
-/// Runs a command with a terminal for its stdout; answers with all that was written to it.
-fn on_terminal(command: &mut Command) -> String {
+/// A terminal: the end of whoever looks at it, and that of programs.
+fn terminal() -> (File, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -26,13 +26,19 @@ fn on_terminal(command: &mut Command) -> String {
     let size = Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
     let terminal = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     tcsetwinsize(&terminal, size).unwrap();
+    (File::from(master), terminal)
+}
+
+/// Runs a command with a terminal for its stdout; answers with all that was written to it.
+fn on_terminal(command: &mut Command) -> String {
+    let (mut master, terminal) = terminal();
     let mut child = command.stdout(terminal.try_clone().unwrap()).spawn().unwrap();
     // The command holds it too; `Command` itself does until it is given another.
     command.stdout(std::process::Stdio::null());
     drop(terminal);
     let mut bytes = Vec::new();
     // Reading from a terminal that nobody holds any more is an error, not an end.
-    let _ = File::from(master).read_to_end(&mut bytes);
+    let _ = master.read_to_end(&mut bytes);
     child.wait().unwrap();
     String::from_utf8(bytes).unwrap().replace('\r', "")
 }
@@ -138,7 +144,7 @@ fn a_tree_is_drawn_in_place_and_the_last_one_stays() {
     expect![[r#"
         Look after it
         del-1 · completed · parallel · 1 of 1 · 1.6s · 1,200 tokens · $0.02
-        └─ completed  a lint · linter · 1.5s · 1,200 tokens · $0.02 · attempt 2
+        └─ completed  a lint · linter · 1.5s · 1,200 tokens · $0.02…
              Found \u{1b}[31mnothing.
         Result: All is well.
           a.txt  report
@@ -169,4 +175,26 @@ fn a_dumb_terminal_gets_lines() {
     let text = on_terminal(command.env("TERM", "dumb"));
     assert!(text.starts_with("2026-01-02T03:04:05Z del-1 resumed\n"), "{text:?}");
     assert!(!text.contains('\u{1b}'));
+}
+
+#[test]
+fn who_sits_at_a_terminal_is_told_of_what_agents_do_not_see() {
+    let session = crate::engine::repository();
+    session.write("draft.txt", "not committed\n");
+    let mut call = session.command(&session.dir(), &["delegate", "--agent", "nobody", "Read it"]);
+    let (master, terminal) = terminal();
+    let mut child = call.stdout(std::process::Stdio::null()).stderr(terminal).spawn().unwrap();
+    call.stderr(std::process::Stdio::null());
+    let mut bytes = Vec::new();
+    // Reading from a terminal that nobody holds any more is an error, not an end.
+    let _ = master.take(10_000).read_to_end(&mut bytes);
+    child.wait().unwrap();
+    let seen = String::from_utf8(bytes).unwrap().replace('\r', "");
+    expect![[r#"
+        note: 1 change of yours is not committed: agents do not see it without
+          --include-dirty
+        ERROR: There is no agent `nobody`.
+        Suggestion: `legation agents list` shows all agents
+    "#]]
+    .assert_eq(&seen);
 }

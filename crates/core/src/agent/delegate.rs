@@ -134,6 +134,11 @@ fn denied(verdict: &Verdict, caller: Option<&AgentId>, tool: &str) -> Refusal {
 
 /// No agent of that name, and which one was probably meant.
 pub(super) fn not_found(roster: &Roster, id: &str) -> Refusal {
+    if let Some(why) = roster.unusable(id) {
+        let message = format!("Agent `{id}` cannot be used: {why}.");
+        let hint = "correct that file; `legation agents check` looks at all of them".to_owned();
+        return Refusal { code: Code::AgentNotFound, message, hint };
+    }
     let hint = match nearest(id, roster.names()) {
         Some(near) => format!("did you mean `{near}`? `legation agents list` shows them all"),
         None => "`legation agents list` shows all agents".to_owned(),

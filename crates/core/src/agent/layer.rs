@@ -37,7 +37,8 @@ impl Level {
 }
 
 /// Where a layer comes from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The configuration, or the built-in defaults where it says nothing.
     Global,
@@ -96,7 +97,8 @@ impl fmt::Display for Because {
 }
 
 /// One layer of permissions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Layer {
     pub(super) source: Source,
     pub(super) rules: ToolRules,
@@ -169,6 +171,29 @@ impl Layer {
             },
             Some(because) => Some((Level::Ask, because)),
             None => self.listed(tool),
+        }
+    }
+
+    /// The most that the layer leaves of anything that a pattern stands for, if it says
+    /// anything about all of that.
+    pub(super) fn freest(&self, tools: &Tool<'_>) -> Option<Level> {
+        let covers = |rules: &[String]| rules.iter().any(|rule| Tool::new(rule).covers(tools));
+        let touches = |rules: &[String]| rules.iter().any(|rule| Tool::new(rule).touches(tools));
+        if covers(&self.rules.deny) {
+            return Some(Level::Deny);
+        }
+        if covers(&self.rules.ask) {
+            return Some(Level::Ask);
+        }
+        let asks = touches(&self.rules.ask);
+        match (&self.rules.allow, &self.source) {
+            (Some(list), _) if touches(list) => Some(Level::Allow),
+            (Some(_), _) | (None, Source::Global) if asks => Some(Level::Ask),
+            (None, Source::Global) => Some(default_level(tools)),
+            (Some(_), _) => Some(Level::Deny),
+            (None, Source::Ancestor(_) | Source::Agent(_) | Source::Call | Source::Grant(_)) => {
+                None
+            }
         }
     }
 

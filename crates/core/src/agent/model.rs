@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::server::McpServer;
 use crate::config::Pattern;
 use crate::ids::AgentId;
 
@@ -32,6 +33,10 @@ pub struct Definition {
     pub tools: ToolRules,
     /// Whom it may delegate to; absent means nobody.
     pub subagents: Option<Subagents>,
+    /// Servers of tools that it wants; nothing in the place of one means the one that the
+    /// project has under that name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub mcp_servers: BTreeMap<String, Option<McpServer>>,
     /// Colour in user interfaces.
     pub color: Option<String>,
     /// Icon in user interfaces.

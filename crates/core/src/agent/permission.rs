@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::layer::{Because, Layer, Level, Parts, Source};
 use super::tool::{CANONICAL, Tool};
@@ -38,7 +38,7 @@ pub struct Explained {
 }
 
 /// The layers that hold for one agent at one place in the tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permissions {
     global: Layer,
     layers: Vec<Layer>,
@@ -46,7 +46,7 @@ pub struct Permissions {
 }
 
 /// A grant in force: the first `layers` layers do not bind the tools it names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Lift {
     grant: String,
     tools: Vec<String>,
@@ -89,6 +89,19 @@ impl Permissions {
     /// so that rules about parts of it need not bind the whole.
     pub fn verdict_checked_by_use(&self, tool: &str) -> Verdict {
         self.judge(tool, Parts::CheckedByUse)
+    }
+
+    /// The most that is left of anything a pattern such as `mcp:git/*` stands for. It may
+    /// be more than any one name of it gets, and is never less.
+    pub fn freest(&self, pattern: &str) -> Level {
+        let tools = Tool::new(pattern);
+        let least = |skipped: usize| {
+            let layers = std::iter::once(&self.global).chain(self.layers.iter().skip(skipped));
+            layers.filter_map(|layer| layer.freest(&tools)).min().unwrap_or(Level::Deny)
+        };
+        let touches = |lift: &&Lift| lift.tools.iter().any(|rule| Tool::new(rule).touches(&tools));
+        let lifted = self.lifts.iter().filter(touches).map(|lift| least(lift.layers));
+        lifted.chain([least(0)]).max().unwrap_or(Level::Deny)
     }
 
     /// The names of grants that are in force here, for the log.

@@ -15,6 +15,8 @@ pub struct Roster {
     disabled: Vec<String>,
     grants: Vec<config::Grant>,
     permissions: config::Permissions,
+    /// Why an agent that has a file is none.
+    unusable: BTreeMap<String, String>,
 }
 
 impl Roster {
@@ -31,7 +33,21 @@ impl Roster {
             disabled: config.agents.disabled.clone(),
             grants: config.agents.grants.clone(),
             permissions: config.permissions.clone(),
+            unusable: BTreeMap::new(),
         }
+    }
+
+    /// Keeps in mind that there is a file for an agent, and why it cannot be used.
+    #[must_use]
+    pub fn without(mut self, unusable: impl IntoIterator<Item = (String, String)>) -> Self {
+        let lacking = unusable.into_iter().filter(|(id, _)| !self.agents.contains_key(id.as_str()));
+        self.unusable = lacking.collect();
+        self
+    }
+
+    /// Why an agent that has a file is none.
+    pub(super) fn unusable(&self, id: &str) -> Option<&str> {
+        self.unusable.get(id).map(String::as_str)
     }
 
     /// The definition of an agent that has one; `general-purpose` may have none.
@@ -175,6 +191,7 @@ fn general_purpose(parent: Option<&Definition>) -> Definition {
         model: parent.model.clone(),
         temperature: parent.temperature,
         max_turns: parent.max_turns,
+        mcp_servers: parent.mcp_servers.clone(),
         // How the parent's own work is judged says nothing about this work.
         legation: LegationKey {
             runner: parent.legation.runner,

@@ -403,7 +403,7 @@ pub enum Mechanism {
     /// Whatever suits the machine and the repository.
     #[default]
     Auto,
-    /// A layer over a checkout that all share.
+    /// A layer over a checkout that all share; without root it lies in a user namespace.
     Overlay,
     /// Checkouts that are kept and used again.
     Pool,

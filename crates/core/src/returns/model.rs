@@ -146,6 +146,18 @@ impl Tokens {
             cache_write: self.cache_write.saturating_add(other.cache_write),
         }
     }
+
+    /// How much more this is than the other, kind by kind; never less than nothing.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(other.input),
+            output: self.output.saturating_sub(other.output),
+            reasoning: self.reasoning.saturating_sub(other.reasoning),
+            cache_read: self.cache_read.saturating_sub(other.cache_read),
+            cache_write: self.cache_write.saturating_sub(other.cache_write),
+        }
+    }
 }
 
 /// Why an attempt stopped, as the runtime saw it.
@@ -188,6 +200,9 @@ pub struct Receipt {
     /// Tools that it wanted to use and was not allowed to, and why.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub denied: BTreeMap<String, String>,
+    /// Servers of tools that it was to have and could not use, and why.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unavailable: BTreeMap<String, String>,
     /// Entries in its output that nobody was asked to do, and why not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedEntry>,

@@ -217,7 +217,14 @@ fn no_return(exit_code: Option<i32>) -> Account {
             ("execution", Code::UnknownError, message)
         }
     };
-    let advice = "Read the raw output that was kept, then retry.".to_owned();
+    let advice = match exit_code {
+        Some(0) => {
+            "An agent ends with `legation submit --status completed --summary …`, or prints a \
+             return; see its output with `legation trace`."
+        }
+        Some(_) | None => "Read the raw output that was kept, then retry.",
+    };
+    let advice = advice.to_owned();
     Account {
         verdict: Verdict::Failed,
         summary: message.clone(),

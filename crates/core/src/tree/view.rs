@@ -22,7 +22,8 @@ impl std::fmt::Display for Stamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let millis = i64::try_from(self.0.0).unwrap_or(i64::MAX);
         match jiff::Timestamp::from_millisecond(millis) {
-            Ok(time) => time.fmt(f),
+            // Always to the millisecond: stamps below each other line up, and sort as text.
+            Ok(time) => write!(f, "{time:.3}"),
             // Beyond the year 9999 the bare number is more honest than a made-up date.
             Err(_) => write!(f, "{millis}"),
         }

@@ -1,10 +1,11 @@
-//! Who holds the lock of a project: its engine, if there is one.
+//! Who holds the lock of a project: its engine, if there is one. And who has said that the
+//! engine is wanted all the time.
 //!
 //! Whoever only looks never takes the lock from somebody who needs it: it is tried
 //! only where the process that wrote its name into the file is still there.
 
-use std::fs::{File, TryLockError};
-use std::io::Read as _;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::paths::Paths;
@@ -35,7 +36,7 @@ pub fn holder(paths: &Paths) -> Option<Holder> {
     let mut lines = text.lines();
     let pid: u32 = lines.next()?.trim().parse().ok()?;
     let socket = lines.next().map(PathBuf::from).filter(|path| path.is_absolute());
-    if !Path::new("/proc").join(pid.to_string()).exists() {
+    if !is_running(pid) {
         return None;
     }
     match file.try_lock_shared() {
@@ -45,7 +46,30 @@ pub fn holder(paths: &Paths) -> Option<Holder> {
     }
 }
 
+/// Whether a process is there and has not ended. One that has ended and that nobody has
+/// asked about yet has no command line: the lock may be another's by now, who has not
+/// written its name.
+fn is_running(pid: u32) -> bool {
+    let line = Path::new("/proc").join(pid.to_string()).join("cmdline");
+    std::fs::read(line).is_ok_and(|line| !line.is_empty())
+}
+
 /// The process of a project's engine, if it has one.
 pub fn engine_pid(paths: &Paths) -> Option<u32> {
     holder(paths).map(|holder| holder.pid)
+}
+
+/// Says that the engine of a project is kept running on purpose, until what is returned
+/// is dropped or this process ends in any other way. Several may say so.
+pub fn attend(paths: &Paths) -> io::Result<File> {
+    let path = paths.attended();
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    file.lock_shared()?;
+    Ok(file)
+}
+
+/// Whether somebody keeps the engine of a project running on purpose.
+pub fn is_attended(paths: &Paths) -> bool {
+    let file = File::open(paths.attended());
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }

@@ -47,7 +47,8 @@ impl Surroundings {
         Self {
             runtime: folder("XDG_RUNTIME_DIR").filter(usable),
             state: folder("XDG_STATE_HOME"),
-            home: folder("HOME"),
+            // Whoever has no such variable still has a home, as the system knows.
+            home: std::env::home_dir().filter(|home| home.is_absolute()),
             temp: std::env::temp_dir(),
             uid,
         }
@@ -125,9 +126,9 @@ impl Paths {
         self.state.join("attempts")
     }
 
-    /// The folder of what callers let children see of their environment.
-    pub fn callers(&self) -> PathBuf {
-        self.state.join("callers")
+    /// The file that whoever keeps the engine running on purpose holds a lock of.
+    pub fn attended(&self) -> PathBuf {
+        self.state.join("attended")
     }
 
     /// What the engine says that nobody asked for.

@@ -249,6 +249,7 @@ impl<W: World> Desk<W> {
             base: attempt.base.clone(),
             resolves: subtask.resolves.map(|no| self.state.subtasks[no].agent.clone()),
             cost: attempt.cost,
+            title: subtask.title.clone(),
         }
     }
 }

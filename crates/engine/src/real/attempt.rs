@@ -161,7 +161,15 @@ impl Inner {
             can_ask: matches!(runner, Runner::Acp | Runner::Llm),
         };
         let order = self.fenced(order, &place, around)?;
-        let running = self.keeper.spawn(&order).await;
+        let running = match runner {
+            Runner::Llm => self.chancery.spawn(&order).await,
+            Runner::Command
+            | Runner::ClaudeCode
+            | Runner::Codex
+            | Runner::OpenCode
+            | Runner::Gemini
+            | Runner::Acp => self.keeper.spawn(&order).await,
+        };
         let running = running.map_err(|error| Obstacle {
             is_kept: matches!(error, supervise::Error::GaveUp(_)),
             ..Obstacle::new(Code::ToolUnavailable, error.to_string())
@@ -230,7 +238,7 @@ impl Inner {
             }
         };
         let brief = serde_json::to_string(&job.brief).unwrap_or_default();
-        let own = envoy::command(&self.keeper.exe);
+        let own = envoy::command(&self.keeper.exe, runner);
         let start = command::Start {
             attempt: &job.attempt,
             session: &job.session,
@@ -265,20 +273,25 @@ impl Inner {
         Ok((order, state))
     }
 
-    /// What listens to an attempt. Its agent may be gone by now; then nobody knows.
+    /// The model that an attempt's agent asks for, and what runs it. The agent may be gone
+    /// by now; then nobody knows.
+    fn run_by(&self, job: &Job) -> (Option<String>, Option<Runner>) {
+        let Some((definition, _)) = self.agent(&job.agent, job.parent.as_ref()) else {
+            return (None, None);
+        };
+        let runner = runner_of(&definition, &self.passed_on(&job.tree));
+        (definition.model, runner)
+    }
+
+    /// What listens to an attempt.
     fn hearing(&self, job: &Job) -> Hearing {
-        let agent = self.agent(&job.agent, job.parent.as_ref());
-        let env = self.passed_on(&job.tree);
-        let runner = agent.and_then(|(definition, _)| runner_of(&definition, &env));
+        let (_, runner) = self.run_by(job);
         Hearing::of(runner.unwrap_or(Runner::Command))
     }
 
     /// How the tokens of an attempt are priced.
     pub(super) fn pricing(&self, job: &Job) -> Pricing {
-        let agent = self.agent(&job.agent, job.parent.as_ref());
-        let env = self.passed_on(&job.tree);
-        let runner = agent.as_ref().and_then(|(definition, _)| runner_of(definition, &env));
-        let model = agent.and_then(|(definition, _)| definition.model);
+        let (model, runner) = self.run_by(job);
         Pricing { own: self.home().config.prices.clone(), model, runner }
     }
 

@@ -1,10 +1,10 @@
 //! What the caller of a tree lets its children see of the caller's environment.
 //!
-//! It is kept for as long as the tree may start anything, so that a retry after a
-//! restart runs as the first attempt did. It lies in a file of its own that only the
-//! user can read, and never in the journal: a proxy's address may have a password in it.
+//! It is kept until the tree is over, so that what starts after a crash runs as the first
+//! attempt did. It lies in a file of its own that only the user can read, and never in the
+//! journal: there are keys in it, and a proxy's address may have a password.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -55,10 +55,19 @@ impl Callers {
         serde_json::from_slice(&fs::read(self.file(tree)).ok()?).ok()
     }
 
-    /// Forgets a tree that was not accepted.
+    /// Forgets a tree that is over or was not accepted.
     pub(super) fn forget(&self, tree: &DelegationId) {
-        // What stays is removed with the history of its time.
+        // What stays is removed by the next start.
         let _ = fs::remove_file(self.file(tree));
+    }
+
+    /// Forgets all trees but these: what a crash kept from being forgotten in time.
+    pub(super) fn forget_all_but(&self, trees: &[DelegationId]) {
+        let kept: BTreeSet<PathBuf> = trees.iter().map(|tree| self.file(tree)).collect();
+        let files = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        for file in files.map(|entry| entry.path()).filter(|file| !kept.contains(file)) {
+            let _ = fs::remove_file(file);
+        }
     }
 
     fn file(&self, tree: &DelegationId) -> PathBuf {

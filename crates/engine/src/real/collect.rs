@@ -188,6 +188,7 @@ fn receipt(
         receipt.tool_calls.clone_from(envoy.tools());
         receipt.truncated = envoy.is_cut_off();
         receipt.denied.clone_from(envoy.denied());
+        receipt.unavailable.clone_from(envoy.unavailable());
     }
     fence::record(&heard.exit, &mut receipt);
     receipt

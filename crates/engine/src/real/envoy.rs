@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use legation_core::Code;
-use legation_core::agent::{Definition, Runner};
+use legation_core::agent::{Definition, McpServer, Permissions, Reach, Runner};
 use legation_core::ids::AgentId;
 use legation_core::returns::Metadata;
 use legation_runners::command::{Folders, resolve};
 use legation_runners::envoy::{self, Charge, Door, Tools};
+use legation_runners::llm::hand;
 use legation_runners::prompt;
+use legation_runners::servers::{self, MAX_FILE_BYTES, PROJECT_FILE, Servers, Sources};
 use legation_runners::vendors::Vendor;
 use legation_runners::workspace::Place;
 
@@ -63,6 +66,17 @@ impl Inner {
                 resolve(&command, &folders).map_err(|error| unavailable(error.to_string()))?
             }
         };
+        let tools = self.tools(&job.brief.delegation_path)?;
+        let servers = match runner {
+            Runner::Llm => self.servers(definition, &tools.layers, (env, &folders)),
+            // The others are given nothing but our own.
+            Runner::Command
+            | Runner::ClaudeCode
+            | Runner::Codex
+            | Runner::OpenCode
+            | Runner::Gemini
+            | Runner::Acp => Servers::new(),
+        };
         let template = self.template(&job.agent, runner);
         let mut brief = job.brief.clone();
         let instructions = std::mem::take(&mut brief.instructions);
@@ -87,11 +101,13 @@ impl Inner {
                 duration_seconds: None,
             },
             schema: definition.legation.schema.clone(),
-            tools: self.tools(&job.brief.delegation_path)?,
+            tools,
             is_fenced: false,
             door: Door { exe: self.keeper.exe.clone(), env: BTreeMap::new() },
+            servers,
             scratch: self.folder(&job.attempt).join("tmp").join(SCRATCH),
             workspace: place.cwd.clone(),
+            env: BTreeMap::new(),
         };
         Ok(Mission { charge, state })
     }
@@ -101,6 +117,35 @@ impl Inner {
         let folder = self.options.project.join(TEMPLATES);
         let names = [agent.as_str(), runner.as_str(), "brief"];
         names.iter().find_map(|name| fs::read_to_string(folder.join(format!("{name}.md"))).ok())
+    }
+
+    /// The servers of tools that an agent gets beside ours, their programs found already.
+    fn servers(
+        &self,
+        definition: &Definition,
+        permissions: &Permissions,
+        (caller, folders): (&BTreeMap<String, String>, &Folders<'_>),
+    ) -> Servers {
+        let mut env = caller.clone();
+        env.extend(definition.legation.env.clone());
+        // The project's own file, and not what an agent may have made of it.
+        let file = fs::File::open(self.options.project.join(PROJECT_FILE));
+        let text = file.and_then(|file| io::read_to_string(file.take(MAX_FILE_BYTES))).ok();
+        let mut servers = servers::wanted(&Sources {
+            own: &definition.mcp_servers,
+            project: text.as_deref(),
+            permissions,
+            env: &env,
+        });
+        for server in servers.values_mut() {
+            if let Ok(McpServer { reach: Reach::Stdio { command, .. }, .. }) = server {
+                match resolve(command, folders) {
+                    Ok(found) => *command = found,
+                    Err(error) => *server = Err(error.to_string()),
+                }
+            }
+        }
+        servers
     }
 
     /// What an agent at the end of a path may use.
@@ -113,9 +158,19 @@ impl Inner {
     }
 }
 
-/// The words by which this binary becomes an envoy.
-pub(super) fn command(exe: &Path) -> Vec<String> {
-    vec![exe.to_string_lossy().into_owned(), envoy::VERB.to_owned()]
+/// The words by which this binary becomes an envoy, or what uses a tool for a model that
+/// is talked to elsewhere.
+pub(super) fn command(exe: &Path, runner: Runner) -> Vec<String> {
+    let verb = match runner {
+        Runner::Llm => hand::VERB,
+        Runner::Command
+        | Runner::ClaudeCode
+        | Runner::Codex
+        | Runner::OpenCode
+        | Runner::Gemini
+        | Runner::Acp => envoy::VERB,
+    };
+    vec![exe.to_string_lossy().into_owned(), verb.to_owned()]
 }
 
 /// A folder that a program will write to, so that the fence can leave it open. Where it

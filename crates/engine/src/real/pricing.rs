@@ -47,19 +47,9 @@ impl Pricing {
         let all = all.copied().unwrap_or_else(|| hearing.usage().tokens);
         let by_model = hearing.by_model().into_iter().flatten();
         let named = by_model.clone().fold(Tokens::default(), |sum, (_, tokens)| sum.plus(tokens));
-        let rest = less(&all, &named);
+        let rest = all.minus(&named);
         let model = self.model.as_deref().unwrap_or_default();
         let by_model = by_model.map(|(model, tokens)| (model.as_str(), *tokens));
         estimate(by_model.chain([(model, rest)]), &self.own)
-    }
-}
-
-fn less(all: &Tokens, part: &Tokens) -> Tokens {
-    Tokens {
-        input: all.input.saturating_sub(part.input),
-        output: all.output.saturating_sub(part.output),
-        reasoning: all.reasoning.saturating_sub(part.reasoning),
-        cache_read: all.cache_read.saturating_sub(part.cache_read),
-        cache_write: all.cache_write.saturating_sub(part.cache_write),
     }
 }

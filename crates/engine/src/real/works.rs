@@ -21,7 +21,7 @@ fn note(work: &Work) -> Note {
         agent: work.agent.to_string(),
         session: work.session.to_string(),
         cost: work.cost,
-        title: String::new(),
+        title: work.title.clone(),
     }
 }
 

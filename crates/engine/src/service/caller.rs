@@ -73,7 +73,7 @@ impl<H: Host> Service<H> {
             return self.by_token(token, &owner).await;
         }
         let inside = match owner {
-            Ancestry::Attempt(_) | Ancestry::Own => true,
+            Ancestry::Attempt(_) | Ancestry::Many(_) | Ancestry::Own => true,
             // Whoever is gone before it can be looked at does not get an answer anyway.
             Ancestry::Gone => pid.is_some(),
             // An attempt of another project is no new root here, either.
@@ -110,7 +110,12 @@ impl<H: Host> Service<H> {
     async fn by_token(&self, token: &str, owner: &Ancestry<AttemptId>) -> Result<Who, Refused> {
         let bad = || Refused::from(&bad_token());
         let (tree, attempt) = self.real.open_token(token).ok_or_else(bad)?;
-        if matches!(owner, Ancestry::Attempt(other) if *other != attempt) {
+        let is_anothers = match owner {
+            Ancestry::Attempt(owner) => *owner != attempt,
+            Ancestry::Many(owners) => !owners.contains(&attempt),
+            Ancestry::Own | Ancestry::Outside | Ancestry::Gone => false,
+        };
+        if is_anothers {
             return Err(bad());
         }
         let wanted = attempt.clone();

@@ -51,6 +51,11 @@ impl<H: Host> Service<H> {
             return;
         }
         let outcome = match serde_json::from_str::<Request>(&line) {
+            Ok(Request { v: VERSION, wish: Wish::Attend, .. }) => {
+                // Nothing is expected but the end.
+                let _ = reader.read_line(&mut line).await;
+                return;
+            }
             Ok(request) if request.v == VERSION => self.fulfil(request, pid, &mut listener).await,
             Ok(request) => Err(other_version(request.v)),
             Err(problem) => Err(unreadable(&problem)),
@@ -81,7 +86,10 @@ impl<H: Host> Service<H> {
             Wish::Explain { parent, child } => {
                 self.explain(&who, (parent, child), request.env).await
             }
-            Wish::Steer(steer) => self.steer(&who, (steer, request.env), listener).await,
+            Wish::Steer(steer) => {
+                let said = Said { env: request.env, passed_on: request.passed_on };
+                self.steer(&who, (steer, said), listener).await
+            }
             Wish::Submitted => {
                 if let Who::Attempt { attempt, .. } = &who {
                     self.real.submitted(attempt);
@@ -90,7 +98,7 @@ impl<H: Host> Service<H> {
             }
             Wish::Who => self.tell_who(&who).await,
             Wish::Ask { what } => self.ask(&who, what).await,
-            Wish::Ping => Ok(Reply::Done(json!({}))),
+            Wish::Ping | Wish::Attend => Ok(Reply::Done(json!({}))),
         }
     }
 }

@@ -96,16 +96,11 @@ impl<H: Host> Service<H> {
     ) -> Result<Reply, Refused> {
         let home = self.home_of(who, env).await?;
         let callers: Vec<AgentId> = path(who).iter().cloned().chain(parent).collect();
-        let answer = may_delegate(&home.roster, &callers, &child);
-        let steps: Vec<AgentId> = callers.into_iter().chain([child.clone()]).collect();
-        let permissions = home.roster.permissions(&steps, None);
-        let permissions = permissions.map_err(|no| Refused::from(&refusal(no)))?;
-        let reason = match &answer {
-            Ok(_) => "It may be delegated to.".to_owned(),
-            Err(refusal) => refusal.message.clone(),
-        };
+        let account = home.roster.account(&callers, &child);
+        let account = account.map_err(|no| Refused::from(&refusal(no)))?;
+        let permissions = account.permissions;
         Ok(Reply::Done(json!({
-            "allowed": answer.is_ok(), "reason": reason, "child": child,
+            "allowed": account.answer.is_ok(), "reason": account.reason, "child": child,
             "tools": permissions.explain(&permissions.tools()),
         })))
     }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::Service;
 use super::caller::Who;
 use super::converse::Listener;
-use super::delegate::not_yours;
+use super::delegate::{Said, not_yours};
 use super::refuse::{trouble, unreachable};
 use crate::engine::Error;
 use crate::host::{Home, Host};
@@ -24,21 +24,31 @@ impl<H: Host> Service<H> {
     pub(super) async fn steer(
         self: &Arc<Self>,
         who: &Who,
-        (steer, env): (Steer, BTreeMap<String, String>),
+        (steer, said): (Steer, Said),
         listener: &mut Listener,
     ) -> Result<Reply, Refused> {
         let id = &steer.delegation;
         let tree = self.engine.tree_of(id).await.map_err(|error| unreachable(&error))?;
         self.may_steer(who, &tree, &steer).await?;
         // What starts next goes by the files as they are now.
-        let env = if matches!(who, Who::Root { .. }) { env } else { BTreeMap::new() };
+        let env = match who {
+            Who::Root { .. } => said.env,
+            Who::Attempt { .. } => BTreeMap::new(),
+        };
+        let goes_on = matches!(steer.to, To::Retry { .. } | To::Resume);
+        let lends = goes_on && matches!(who, Who::Root { .. });
         let home = self.home(env).await.map_err(|problem| trouble(&problem))?;
         let path = self.path_of(&tree, id).await?;
         let steer = self.spelled_out(&tree, steer.clone()).await?;
         let id = &steer.delegation;
         let command = command(who, &steer, (&home, &path));
         let resumes = matches!(steer.to, To::Resume);
-        match self.engine.command(&tree, command).await {
+        let is_lent = lends && self.real.lend(&tree, &said.passed_on);
+        let done = self.engine.command(&tree, command).await;
+        if is_lent && done.is_err() {
+            self.real.forget_caller(&tree);
+        }
+        match done {
             Ok(()) => {}
             // What goes on already, or has ended, need not be resumed to be waited for.
             Err(Error::Rejected(rejection))

@@ -180,6 +180,12 @@ fn only_who_holds_the_lock_is_the_engine() {
     let held = holder(&paths).unwrap();
     assert_eq!((held.pid, held.socket), (own, Some("/run/x.sock".into())));
     let mut gone = Command::new("true").spawn().unwrap();
+    let stat = format!("/proc/{}/stat", gone.id());
+    while !fs::read_to_string(&stat).unwrap().contains(") Z ") {
+        std::thread::yield_now();
+    }
+    fs::write(&paths.lock, lock_text(gone.id(), Path::new("/run/x.sock"))).unwrap();
+    assert_eq!(engine_pid(&paths), None, "it has ended, though nobody has asked about it");
     gone.wait().unwrap();
     fs::write(&paths.lock, lock_text(gone.id(), Path::new("/run/x.sock"))).unwrap();
     assert_eq!(engine_pid(&paths), None, "whoever wrote its name there is gone");

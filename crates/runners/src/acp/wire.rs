@@ -42,7 +42,11 @@ pub(super) struct Model {
 
 /// What happens in a session.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Told {
+    /// In which; most agents have only one.
+    #[serde(default)]
+    pub(super) session_id: Option<String>,
     pub(super) update: Update,
 }
 

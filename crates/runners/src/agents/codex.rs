@@ -97,11 +97,6 @@ pub(super) fn read_permission(entry: &Entry, rules: &mut ToolRules, notes: &mut 
                 }
             }
         }
-        "mcp_servers" => {
-            for server in notes.map(&entry.key, &entry.value) {
-                mcp_server(server, rules, notes);
-            }
-        }
         _ => return false,
     }
     true
@@ -155,28 +150,5 @@ pub(super) fn web_search(key: &str, node: &Node, rules: &mut ToolRules, notes: &
     };
     if off == Some(true) {
         rules.deny.push("web".to_owned());
-    }
-}
-
-fn mcp_server(server: &Entry, rules: &mut ToolRules, notes: &mut Notes) {
-    let name = &server.key;
-    for setting in notes.map("mcp_servers", &server.value) {
-        let key = format!("mcp_servers.{name}.{}", setting.key);
-        match setting.key.as_str() {
-            "enabled" if notes.flag(&key, &setting.value) == Some(false) => {
-                rules.deny.push(format!("mcp:{name}/*"));
-            }
-            "disabled_tools" => {
-                let tools = notes.texts(&key, &setting.value).into_iter();
-                rules.deny.extend(tools.map(|(tool, _)| format!("mcp:{name}/{tool}")));
-            }
-            "enabled_tools" => {
-                let at = At { line: setting.line, key: &key };
-                let hint =
-                    "name the tools in `tools` as `mcp:<server>/<tool>` to bind other runners too";
-                notes.warning(at, "only Codex itself keeps to `enabled_tools`", hint);
-            }
-            _ => {}
-        }
     }
 }

@@ -12,7 +12,7 @@ use legation_core::ids::AgentId;
 use super::entries::{At, Notes, shortened};
 use super::node::{Entry, Node, Shape};
 use super::policy::Policy;
-use super::{AgentFile, Reference, Vendor, codex, document, known, legation, tools};
+use super::{AgentFile, Reference, Vendor, codex, document, known, legation, servers, tools};
 
 /// Turns an agent may take at most, and agents of its own that may run at once.
 const MAX_COUNT: u32 = 100_000;
@@ -108,6 +108,7 @@ impl Draft<'_> {
                     notes.warning(at, message, "give it a `legation.runner` of its own");
                 }
             }
+            "mcpServers" | "mcp_servers" => servers::read(entry, definition, notes),
             "subagents" => self.subagents(entry),
             _ => self.permission(entry),
         }

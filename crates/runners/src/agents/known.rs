@@ -14,6 +14,8 @@ const READ: &[&str] = &[
     "disallowedTools",
     "permission",
     "subagents",
+    "mcpServers",
+    "mcp_servers",
     "color",
     "accentColor",
     "icon",
@@ -24,7 +26,6 @@ const READ: &[&str] = &[
 const CLAUDE: &[&str] = &[
     "permissionMode",
     "skills",
-    "mcpServers",
     "hooks",
     "memory",
     "background",
@@ -63,8 +64,6 @@ const GEMINI: &[&str] = &[
     "agent_card_url",
     "agent_card_json",
     "auth",
-    "mcp_servers",
-    "mcpServers",
     "hooks",
     "experimental",
 ];
@@ -75,7 +74,6 @@ const CODEX: &[&str] = &[
     "approval_policy",
     "default_permissions",
     "web_search",
-    "mcp_servers",
     "developer_instructions",
     "model_reasoning_effort",
     "model_reasoning_summary",

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use legation_core::money::Usd;
 use legation_core::returns::Tokens;
-use serde_json::Value;
 
 use self::line::{
     Figures, First, Head, LastLine, Part, Refused, Retry, Spoken, StreamEvent, Streamed,
@@ -178,7 +177,7 @@ impl Heard {
             return;
         }
         if self.tools.len() < MAX_OPEN_TOOLS && self.tools.insert(part.id.as_ref().to_owned()) {
-            events.push(Event::Tool { tool, what: what_for(&part.input) });
+            events.push(Event::Tool { tool, what: part.input.0.clone() });
         }
     }
 
@@ -198,7 +197,7 @@ impl Heard {
         let Ok(Streamed { event }) = serde_json::from_slice::<Streamed<'_>>(line) else { return };
         let Some(figures) = self.figures(&event) else { return };
         let now = figures.tokens().at_least(&self.message);
-        let more = difference(&now, &self.message);
+        let more = now.minus(&self.message);
         self.message = now;
         self.use_up(more, None, events);
         let context = now.input.saturating_add(now.cache_read).saturating_add(now.cache_write);
@@ -241,7 +240,7 @@ impl Heard {
         let by_models = result.models.values().map(|figures| figures.tokens());
         let by_models = by_models.fold(Tokens::default(), |sum, tokens| sum.plus(&tokens));
         let all = by_models.at_least(&self.told_before.plus(&result.usage.tokens()));
-        let tokens = difference(&all, &self.told);
+        let tokens = all.minus(&self.told);
         let total = result.total_cost_usd.and_then(Usd::from_dollars).unwrap_or_default();
         // A turn that was interrupted says that it cost nothing; that is not known.
         let cost = Some(total.saturating_sub(self.told_cost)).filter(|cost| *cost > Usd::default());
@@ -257,7 +256,7 @@ impl Heard {
     fn missed(&self, result: &LastLine) -> Option<String> {
         let missed = result.models.iter().map(|(name, figures)| {
             let told = self.told_by_model.get(name).copied().unwrap_or_default();
-            (difference(&figures.tokens(), &told).counted(), name)
+            (figures.tokens().minus(&told).counted(), name)
         });
         missed.max().map(|(_, name)| name.clone())
     }
@@ -268,22 +267,4 @@ fn refused(line: &[u8], events: &mut Vec<Event>) {
         let tool = tool_name(Vendor::Claude, &refused.tool_name);
         events.push(Event::Denied { tool, why: refused.message });
     }
-}
-
-/// How much more the first is, kind by kind.
-fn difference(all: &Tokens, told: &Tokens) -> Tokens {
-    Tokens {
-        input: all.input.saturating_sub(told.input),
-        output: all.output.saturating_sub(told.output),
-        reasoning: all.reasoning.saturating_sub(told.reasoning),
-        cache_read: all.cache_read.saturating_sub(told.cache_read),
-        cache_write: all.cache_write.saturating_sub(told.cache_write),
-    }
-}
-
-/// What a tool is used for, in the words of its first argument that is text.
-fn what_for(input: &Value) -> String {
-    let input = input.as_object();
-    let first = input.and_then(|input| input.values().find_map(Value::as_str));
-    first.unwrap_or_default().to_owned()
 }

@@ -6,6 +6,7 @@
 
 use legation_core::agent::{CANONICAL, Level, Tool};
 
+use crate::door::{DELEGATING, SERVER};
 use crate::envoy::Tools;
 use crate::permissions::{Row, Scope};
 
@@ -30,17 +31,6 @@ const NEVER: &[&str] = &[
     "Task",
     "Workflow",
 ];
-/// Tools of ours that start work or look after it.
-const DELEGATING: &[&str] = &[
-    "delegate",
-    "delegate_batch",
-    "delegate_wait",
-    "delegate_status",
-    "delegate_list",
-    "delegate_cancel",
-];
-/// What Claude Code calls our server.
-const OURS: &str = "mcp__legation";
 
 /// What Claude Code is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,10 +55,11 @@ pub fn permissions(tools: &Tools) -> Permissions {
             told.allowed.push(name.clone());
         }
     }
-    told.allowed.push(OURS.to_owned());
+    let ours = format!("mcp__{SERVER}");
     if tools.delegate == Level::Deny {
-        told.denied.extend(DELEGATING.iter().map(|name| format!("{OURS}__{name}")));
+        told.denied.extend(DELEGATING.iter().map(|name| format!("{ours}__{name}")));
     }
+    told.allowed.push(ours);
     told.denied.extend(NEVER.iter().map(|name| (*name).to_owned()));
     told
 }

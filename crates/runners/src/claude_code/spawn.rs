@@ -21,11 +21,9 @@
 use serde_json::json;
 
 use super::permissions::permissions;
+use crate::door::{CALL_MS, SERVER};
 use crate::envoy::{Charge, Spawn, Stdin};
 
-/// Milliseconds that a call of ours and a command may take: our own limits end it long
-/// before.
-const CALL_MS: u64 = 24 * 3_600_000;
 /// How often it asks an overloaded provider again by itself, about ten seconds in all.
 /// Waiting longer is for the engine, which then holds everybody who has that account.
 const RETRIES: &str = "4";
@@ -99,7 +97,7 @@ fn servers(charge: &Charge) -> String {
         // Else the model would have to search for our tools before it could call them.
         "alwaysLoad": true, "timeout": CALL_MS,
     });
-    json!({"mcpServers": {"legation": server}}).to_string()
+    json!({"mcpServers": {SERVER: server}}).to_string()
 }
 
 fn environment() -> Vec<(String, String)> {

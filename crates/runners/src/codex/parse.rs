@@ -209,13 +209,7 @@ impl Heard {
 
     fn used(&mut self, figures: Figures, events: &mut Vec<Event>) {
         let now = figures.tokens();
-        let tokens = Tokens {
-            input: now.input.saturating_sub(self.told.input),
-            output: now.output.saturating_sub(self.told.output),
-            reasoning: now.reasoning.saturating_sub(self.told.reasoning),
-            cache_read: now.cache_read.saturating_sub(self.told.cache_read),
-            cache_write: now.cache_write.saturating_sub(self.told.cache_write),
-        };
+        let tokens = now.minus(&self.told);
         self.told = now.at_least(&self.told);
         if tokens != Tokens::default() {
             let (usage, model) = (Usage { tokens, cost: None }, self.model.clone());

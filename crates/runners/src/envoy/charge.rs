@@ -8,6 +8,8 @@ use legation_core::returns::Metadata;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::servers::Servers;
+
 /// One conversation to hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Charge {
@@ -35,10 +37,17 @@ pub struct Charge {
     pub is_fenced: bool,
     /// How the program reaches us.
     pub door: Door,
+    /// Servers of tools beside our own, for an agent that has no other way to them.
+    #[serde(default)]
+    pub servers: Servers,
     /// A folder of the attempt's own, for files that a program wants to read.
     pub scratch: PathBuf,
     /// Where the program works.
     pub workspace: PathBuf,
+    /// What is seen of the world from where the conversation is held. It is no part of what
+    /// is told.
+    #[serde(skip)]
+    pub env: BTreeMap<String, String>,
 }
 
 /// The MCP server that every program is given: `legation mcp` in its attempt's name.
@@ -66,6 +75,9 @@ pub struct Tools {
     /// Everything else that a layer names: parts such as `shell(git *)`, tools of MCP
     /// servers, names that only one vendor knows.
     pub others: BTreeMap<String, Level>,
+    /// What all of that was taken from, for names that nobody knows yet: those of the tools
+    /// that a server will turn out to have.
+    pub layers: Permissions,
 }
 
 impl Tools {
@@ -81,6 +93,7 @@ impl Tools {
             web: level("web"),
             delegate: level("delegate"),
             others: others.map(|name| (name.clone(), permissions.verdict(&name).level)).collect(),
+            layers: permissions.clone(),
         }
     }
 }

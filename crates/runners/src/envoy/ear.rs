@@ -19,7 +19,7 @@ const WHAT_CHARS: usize = 200;
 
 /// Hears what a program does, and passes it on.
 pub struct Ear {
-    out: Box<dyn Write>,
+    out: Box<dyn Write + Send>,
     stopped: watch::Receiver<bool>,
     text: Tail,
     tools: u64,
@@ -29,7 +29,7 @@ pub struct Ear {
 
 impl Ear {
     /// An ear that passes on to `out`, and knows when all shall stop.
-    pub fn new(out: impl Write + 'static, stopped: watch::Receiver<bool>) -> Self {
+    pub fn new(out: impl Write + Send + 'static, stopped: watch::Receiver<bool>) -> Self {
         let (text, heard_at) = (Tail::default(), Instant::now());
         Self { out: Box::new(out), stopped, text, tools: 0, open_tools: 0, heard_at }
     }
@@ -60,6 +60,10 @@ impl Ear {
             Event::Denied { tool, why } => {
                 let why = clip(&visible(&why), WHAT_CHARS).into_owned();
                 self.tell(&Told::Denied { tool, why });
+            }
+            Event::Unavailable { server, why } => {
+                let why = clip(&visible(&why), WHAT_CHARS).into_owned();
+                self.tell(&Told::Unavailable { server, why });
             }
             Event::Used { usage, model } => {
                 self.tell(&Told::Used { tokens: usage.tokens, cost: usage.cost, model });

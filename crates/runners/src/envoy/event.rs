@@ -23,6 +23,13 @@ pub enum Event {
         /// Why not, as far as the program says.
         why: String,
     },
+    /// A server of tools that it was to have cannot be used.
+    Unavailable {
+        /// Which.
+        server: String,
+        /// Why not.
+        why: String,
+    },
     /// It used this much more than was told before.
     Used {
         /// How much.

@@ -4,7 +4,7 @@
 //! everything else that speaks for it. What is said is what the engine's own protocol
 //! says; only the little that is needed of it stands here.
 
-use std::env;
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -45,16 +45,16 @@ struct Approved {
     approved: bool,
 }
 
-/// Asks whether that may be done, and waits for the word as long as it takes. How long it
+/// Asks in the name of whoever has this environment whether that may be done, and waits for the word as long as it takes. How long it
 /// may take is not for us to say: at its deadline the attempt is ended.
-pub async fn ask(what: &str) -> Word {
-    let (Some(socket), Ok(token)) = (env::var_os("LEGATION_SOCKET"), env::var("LEGATION_TOKEN"))
+pub async fn ask(env: &BTreeMap<String, String>, what: &str) -> Word {
+    let (Some(socket), Some(token)) = (env.get("LEGATION_SOCKET"), env.get("LEGATION_TOKEN"))
     else {
         return Word::Nobody;
     };
     let request = json!({"v": VERSION, "token": token, "wish": {"ask": {"what": what}}});
     loop {
-        match once(&socket, &format!("{request}\n")).await {
+        match once(socket, &format!("{request}\n")).await {
             Ok(word) => return word,
             // An engine that died is started again by whoever wants something of it.
             Err(_) => sleep(PAUSE).await,
@@ -62,7 +62,7 @@ pub async fn ask(what: &str) -> Word {
     }
 }
 
-async fn once(socket: &std::ffi::OsStr, request: &str) -> io::Result<Word> {
+async fn once(socket: &str, request: &str) -> io::Result<Word> {
     let (reader, mut writer) = UnixStream::connect(socket).await?.into_split();
     writer.write_all(request.as_bytes()).await?;
     let mut line = String::new();

@@ -33,6 +33,7 @@ struct Heard {
     by_model: BTreeMap<String, Tokens>,
     tools: BTreeMap<String, u64>,
     denied: BTreeMap<String, String>,
+    unavailable: BTreeMap<String, String>,
     conversation: Option<String>,
     is_cut_off: bool,
     ignored: u64,
@@ -77,6 +78,11 @@ impl Reader {
         &self.heard.denied
     }
 
+    /// Servers of tools that it was to have and could not use, and why.
+    pub fn unavailable(&self) -> &BTreeMap<String, String> {
+        &self.heard.unavailable
+    }
+
     /// What the program calls the conversation.
     pub fn conversation(&self) -> Option<&str> {
         self.heard.conversation.as_deref()
@@ -110,6 +116,14 @@ impl Heard {
                 if self.denied.len() < MAX_NAMES {
                     self.denied.entry(tool).or_insert(why);
                 }
+            }
+            Told::Unavailable { server, why } => {
+                let last_action = format!("`{server}` cannot be used: {why}");
+                if self.unavailable.len() < MAX_NAMES {
+                    self.unavailable.entry(server).or_insert(why);
+                }
+                let current = self.tools.values().sum();
+                reports.push(Report::Progress(Progress { current, total: 0, last_action }));
             }
             Told::Used { tokens, cost, model } => {
                 self.usage = self.usage.plus(&Usage { tokens, cost });

@@ -1,6 +1,8 @@
 //! The conversation: say the brief, hear it out, and ask again where no valid return
 //! came of it.
 
+use std::path::Path;
+
 use legation_core::returns::{
     self, ArtifactFacts, CompiledSchema, Expectation, Fact, Return, ReturnError, ReturnStatus,
     Violation,
@@ -19,7 +21,7 @@ use crate::command::{ATTEMPT_DIR, RETURN_FILE};
 const ASKS: u32 = 2;
 
 /// Holds a conversation from the brief to the return.
-pub(super) async fn through(charge: &Charge, mut with: impl Dialogue, ear: &mut Ear) {
+pub(crate) async fn through(charge: &Charge, mut with: impl Dialogue, ear: &mut Ear) {
     converse(charge, &mut with, ear).await;
     with.close().await;
 }
@@ -40,13 +42,13 @@ async fn converse(charge: &Charge, with: &mut impl Dialogue, ear: &mut Ear) {
                 }
                 // What was handed in before it broke off counts; so does a return that
                 // was said, if it is whole.
-                if !is_handed_in() && violation(charge, &ear.text()).is_some() {
+                if !is_handed_in(charge) && violation(charge, &ear.text()).is_some() {
                     ear.hear(Event::Text(on_behalf(charge, &fault)));
                 }
                 return;
             }
         }
-        if ear.is_stopped() || is_handed_in() {
+        if ear.is_stopped() || is_handed_in(charge) {
             return;
         }
         let Some(violation) = violation(charge, &ear.text()) else { return };
@@ -71,9 +73,9 @@ pub(crate) fn violation(charge: &Charge, text: &str) -> Option<Violation> {
 }
 
 /// Whether a return was handed in; what it is worth is for the engine to say.
-fn is_handed_in() -> bool {
-    let folder = std::env::var_os(ATTEMPT_DIR);
-    folder.is_some_and(|folder| std::path::Path::new(&folder).join(RETURN_FILE).exists())
+fn is_handed_in(charge: &Charge) -> bool {
+    let folder = charge.env.get(ATTEMPT_DIR).map(Path::new);
+    folder.is_some_and(|folder| folder.join(RETURN_FILE).exists())
 }
 
 /// The return of a program that broke off.

@@ -27,6 +27,13 @@ pub enum Told {
         /// Why not.
         why: String,
     },
+    /// It cannot use a server of tools that it was to have.
+    Unavailable {
+        /// Which.
+        server: String,
+        /// Why not.
+        why: String,
+    },
     /// It used this much more.
     Used {
         /// Tokens by kind.

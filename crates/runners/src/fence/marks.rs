@@ -7,10 +7,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FileType;
+
 use super::Fence;
+use crate::folder;
 
 /// Entries of a folder that are shown one by one; a folder with more stays closed.
 pub(super) const MAX_ENTRIES: usize = 4_096;
@@ -114,18 +118,26 @@ fn open(marks: &Marks, path: &Path, mark: Mark, shown: &mut Shown) {
         shown.opened.push(Opened { path: path.to_owned(), is_writable });
         return;
     }
-    let Ok(entries) = fs::read_dir(path) else { return };
     let mut names = Vec::new();
-    for entry in entries.flatten() {
+    let read = folder::each(path, |name, kind| {
+        let below = path.join(OsStr::from_bytes(name));
         // Where a link leads is open or not by itself; opening the link would open that.
-        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
-            names.push(entry.path());
-        }
-        if names.len() > MAX_ENTRIES {
-            let folder = path.display();
-            shown.closed.push(format!("{folder} has more than {MAX_ENTRIES} entries: not shown"));
-            return;
-        }
+        let is_link = if kind == FileType::Unknown {
+            // What cannot be looked at is not opened, either.
+            fs::symlink_metadata(&below).map_or(true, |about| about.is_symlink())
+        } else {
+            kind.is_symlink()
+        };
+        names.extend((!is_link).then_some(below));
+        if names.len() > MAX_ENTRIES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if read.is_err() {
+        return;
+    }
+    if names.len() > MAX_ENTRIES {
+        let folder = path.display();
+        shown.closed.push(format!("{folder} has more than {MAX_ENTRIES} entries: not shown"));
+        return;
     }
     if mark == Mark::Writable {
         let folder = path.display();

@@ -29,7 +29,7 @@ pub struct Claim {
 
 impl Claim {
     /// A claim for this very process.
-    pub(super) fn own(cgroup: Option<PathBuf>, grace_ms: u64) -> Option<Self> {
+    pub(crate) fn own(cgroup: Option<PathBuf>, grace_ms: u64) -> Option<Self> {
         let keeper = procfs::stat(procfs::own_pid())?.process;
         Some(Self { keeper: Some(keeper), boot: procfs::boot(), cgroup, grace_ms })
     }

@@ -12,14 +12,16 @@ use tokio::time::timeout;
 
 use super::segments::{Segments, Written};
 
-/// Bytes that are carried in one go: what a pipe holds.
+/// Bytes that are carried in one go where there is much: what a pipe holds.
 const CHUNK_BYTES: usize = 64 << 10;
+/// The same where there is little, which is most of the time and for most programs.
+const SMALL_BYTES: usize = 4 << 10;
 /// Bytes that are still taken when nobody is left who could write: the most that a
 /// pipe can hold.
 const MAX_REST_BYTES: usize = 1 << 20;
 /// How long a listener that is there but does not read may hold the program up. It
 /// finds the rest in the files.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The one who started the keeper, as long as it listens.
 #[derive(Debug)]
@@ -49,9 +51,9 @@ impl Listener {
 
     /// Hands bytes on. A listener that is gone, or does not read for too long, is
     /// forgotten.
-    pub(super) async fn tell(&mut self, bytes: &[u8]) {
+    pub(super) async fn tell(&mut self, bytes: &[u8], patience: Duration) {
         let Some(pipe) = &mut self.pipe else { return };
-        if !matches!(timeout(PATIENCE, pipe.write_all(bytes)).await, Ok(Ok(()))) {
+        if !matches!(timeout(patience, pipe.write_all(bytes)).await, Ok(Ok(()))) {
             self.pipe = None;
         }
     }
@@ -61,7 +63,8 @@ impl Listener {
 #[derive(Debug)]
 pub(super) struct Copy {
     pub(super) source: Receiver,
-    pub(super) files: Segments,
+    /// Where it is kept, if it is.
+    pub(super) files: Option<Segments>,
     pub(super) listener: Listener,
 }
 
@@ -69,12 +72,15 @@ impl Copy {
     /// Carries everything until nobody holds the other end any more, or until `over`
     /// says that nobody is left who belongs here.
     pub(super) async fn run(mut self, mut over: watch::Receiver<bool>) -> (Written, Listener) {
-        let mut buffer = vec![0; CHUNK_BYTES];
+        let mut buffer = vec![0; SMALL_BYTES];
         loop {
             tokio::select! {
                 read = self.source.read(&mut buffer) => match read {
-                    Ok(read) if read > 0 => self.take(&buffer, read).await,
-                    Ok(_) | Err(_) => return (self.files.written(), self.listener),
+                    Ok(read) if read > 0 => {
+                        self.take(&buffer, read).await;
+                        buffer = fitting(buffer, read);
+                    }
+                    Ok(_) | Err(_) => return (self.written(), self.listener),
                 },
                 () = told(&mut over) => break,
             }
@@ -89,14 +95,30 @@ impl Copy {
             }
             self.take(&buffer, read).await;
         }
-        (self.files.written(), self.listener)
+        (self.written(), self.listener)
+    }
+
+    fn written(&self) -> Written {
+        self.files.as_ref().map(Segments::written).unwrap_or_default()
     }
 
     async fn take(&mut self, buffer: &[u8], read: usize) {
         let bytes = buffer.get(..read).unwrap_or(buffer);
-        self.files.write(bytes);
-        self.listener.tell(bytes).await;
+        match &mut self.files {
+            Some(files) => {
+                files.write(bytes);
+                self.listener.tell(bytes, PATIENCE).await;
+            }
+            // It is nowhere else to be found, so it is waited for.
+            None => self.listener.tell(bytes, Duration::MAX).await,
+        }
     }
+}
+
+/// What the next piece is read into: where the last was large, it probably is as well.
+fn fitting(buffer: Vec<u8>, read: usize) -> Vec<u8> {
+    let wanted = if read < SMALL_BYTES { SMALL_BYTES } else { CHUNK_BYTES };
+    if buffer.len() == wanted { buffer } else { vec![0; wanted] }
 }
 
 /// Waits until it is said that all is over.

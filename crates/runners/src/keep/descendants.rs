@@ -21,6 +21,8 @@ const MAX_LOOKS: usize = 64;
 pub(super) struct Descendants {
     /// The group they are all in, and this process is not.
     pub(super) group: Option<PathBuf>,
+    /// Whether others are in that group, which are not to be ended with them.
+    pub(super) is_shared: bool,
 }
 
 /// What waiting for children brought.
@@ -67,7 +69,7 @@ impl Descendants {
 
     /// Ends them all, as far as they can be seen now.
     pub(super) fn kill(&self) {
-        if let Some(group) = &self.group {
+        if let Some(group) = self.group.as_ref().filter(|_| !self.is_shared) {
             cgroup::kill(group);
         }
         // Processes that fork faster than they are killed would never be over; none

@@ -87,7 +87,7 @@ impl Ended {
     ///
     /// It is not flushed to the disk: that would cost more than all the rest of an
     /// attempt, and would only tell a machine that went down what it knows already.
-    pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         let line = serde_json::to_vec(self)?;
         let claim = dir.join(KEEPER_FILE);
         // A program that has removed the claim does not get rid of the report.

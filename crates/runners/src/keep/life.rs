@@ -4,16 +4,16 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitStatus, kill_process};
+use rustix::process::{Pid, WaitStatus, getppid, kill_process, set_parent_process_death_signal};
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::Rest;
 use super::cgroup;
 use super::claim::Claim;
-use super::copy::{Copy, Listener};
+use super::copy::{Copy, Listener, PATIENCE};
 use super::descendants::Descendants;
 use super::ended::{Ended, Supervision};
 use super::mark;
@@ -21,6 +21,7 @@ use super::order::Order;
 use super::pace::Time;
 use super::program::Program;
 use super::segments::Segments;
+use super::signals::Signals;
 use crate::procfs;
 
 /// How long processes that nothing seems to end are tried.
@@ -30,21 +31,24 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
 
 /// Carries an order out.
-pub(super) async fn live(order: Order) -> io::Result<ExitCode> {
+pub(super) async fn live(mut order: Order, rest: Rest) -> io::Result<ExitCode> {
     let mut signals = Signals::listen()?;
+    if order.serves.is_some_and(|process| !follow(process)) {
+        return Ok(ExitCode::from(super::NOT_OURS));
+    }
     let claim = Claim::own(order.cgroup.clone(), order.limits.grace_ms);
     if !claim.ok_or(io::ErrorKind::NotFound)?.make(&order.dir)? {
         return Ok(ExitCode::from(super::NOT_OURS));
     }
     let mut listener = Listener::take();
-    listener.tell(b"\n").await;
+    listener.tell(b"\n", PATIENCE).await;
     let begun = Instant::now();
     // Without it the program is known by its environment and its session.
     let _mark = mark::set(&order.dir);
     // The listener takes the end of the pipe for the end of the attempt, so the pipe
     // stays open until the report is there.
     let (mut ended, _listener) = match Program::start(&order) {
-        Ok(program) => keep(&order, program, listener, &mut signals).await?,
+        Ok(program) => keep((&mut order, rest), program, listener, &mut signals).await?,
         Err(message) => (Ended { start_failed: Some(message), ..Ended::default() }, listener),
     };
     ended.wall_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -54,27 +58,31 @@ pub(super) async fn live(order: Order) -> io::Result<ExitCode> {
 
 /// Carries output and waits until nobody is left.
 async fn keep(
-    order: &Order,
+    (order, rest): (&mut Order, Rest),
     program: Program,
     listener: Listener,
     signals: &mut Signals,
 ) -> io::Result<(Ended, Listener)> {
     let files = |name, limit| Segments::new(order.dir.clone(), name, limit);
+    let is_kept = order.serves.is_none();
     let stdout = Copy {
         source: Receiver::from_owned_fd(program.stdout)?,
-        files: files("stdout", order.limits.stdout_bytes),
+        files: is_kept.then(|| files("stdout", order.limits.stdout_bytes)),
         listener,
     };
     let stderr = Copy {
         source: Receiver::from_owned_fd(program.stderr)?,
-        files: files("stderr", order.limits.stderr_bytes),
+        files: Some(files("stderr", order.limits.stderr_bytes)),
         listener: Listener::nobody(),
     };
     let over = watch::Sender::new(false);
     let stdout = tokio::spawn(stdout.run(over.subscribe()));
     let stderr = tokio::spawn(stderr.run(over.subscribe()));
-    let feed = tokio::spawn(feed(Sender::from_owned_fd(program.stdin)?, order.stdin.clone()));
-    let mut watch = Watch::new(program.pid, order, Descendants { group: program.group });
+    let brief = std::mem::take(&mut order.stdin);
+    let feed = feed(Sender::from_owned_fd(program.stdin)?, brief, (!is_kept).then_some(rest));
+    let feed = tokio::spawn(feed);
+    let tree = Descendants { group: program.group, is_shared: !is_kept };
+    let mut watch = Watch::new(program.pid, order, tree);
     while !watch.is_over {
         watch.hear(signals).await;
         watch.look();
@@ -106,42 +114,28 @@ async fn keep(
     Ok((ended, listener))
 }
 
-/// Gives the program its brief and closes its input.
-async fn feed(mut stdin: Sender, brief: String) {
+/// Gives the program its brief, and whatever comes behind the order where that is its own
+/// to read, and closes its input.
+async fn feed(mut stdin: Sender, brief: String, rest: Option<Rest>) {
     // A program that does not care for its brief is free not to read it.
     let _ = stdin.write_all(brief.as_bytes()).await;
+    let Some(Rest { read, stdin: more }) = rest else { return };
+    let _ = stdin.write_all(&read).await;
+    if let Ok(mut more) = Receiver::from_owned_fd(more) {
+        let _ = tokio::io::copy(&mut more, &mut stdin).await;
+    }
+}
+
+/// Ends with the process that it does something for; false where that is gone already.
+fn follow(process: u32) -> bool {
+    set_parent_process_death_signal(Some(rustix::process::Signal::TERM)).is_ok()
+        && getppid().is_some_and(|parent| procfs::number(parent) == process)
 }
 
 /// Processor time of all descendants that have ended.
 fn cpu_ms() -> u64 {
     let ticks = procfs::stat(procfs::own_pid()).map_or(0, |stat| stat.waited_ticks);
     ticks.saturating_mul(1_000) / rustix::param::clock_ticks_per_second().max(1)
-}
-
-/// The signals a keeper listens to. That those are caught which it does not care for
-/// is not the same as ignoring them: a program would inherit that.
-struct Signals {
-    child: Signal,
-    stop: Signal,
-    freeze: Signal,
-    thaw: Signal,
-    _hangup: Signal,
-    _interrupt: Signal,
-    _quit: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            child: signal(SignalKind::child())?,
-            stop: signal(SignalKind::terminate())?,
-            freeze: signal(SignalKind::user_defined1())?,
-            thaw: signal(SignalKind::user_defined2())?,
-            _hangup: signal(SignalKind::hangup())?,
-            _interrupt: signal(SignalKind::interrupt())?,
-            _quit: signal(SignalKind::quit())?,
-        })
-    }
 }
 
 /// What is known of a program and its descendants.

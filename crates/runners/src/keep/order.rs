@@ -47,6 +47,11 @@ pub struct Order {
     /// ask those it has started.
     #[serde(default)]
     pub asks_first: bool,
+    /// The process that it does something for, which is the keeper's parent and which it
+    /// does not outlive. What that says behind the order is its standard input; what it
+    /// says on its standard output is handed on and never kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serves: Option<u32>,
 }
 
 /// What a program may take before it is cut short.

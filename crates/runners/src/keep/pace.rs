@@ -31,11 +31,15 @@ pub struct Pace {
     pub deadline_ms: Option<u64>,
     /// Whether the program is halted.
     pub frozen: bool,
+    /// Whether it shall end. A keeper of one program is told by a signal; where many are
+    /// kept by one process, a signal cannot say which.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop: bool,
 }
 
 impl Pace {
     /// What is written in a folder, if anything is.
-    fn read(dir: &Path) -> Option<Self> {
+    pub(crate) fn read(dir: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(dir.join(PACE_FILE)).ok()?).ok()
     }
 
@@ -49,7 +53,7 @@ impl Pace {
 
 /// The time of one program, as its keeper counts it.
 #[derive(Debug)]
-pub(super) struct Time {
+pub(crate) struct Time {
     dir: PathBuf,
     /// When it is up, as far as is known.
     up_at_ms: Option<u64>,
@@ -58,19 +62,19 @@ pub(super) struct Time {
 }
 
 impl Time {
-    pub(super) fn new(dir: PathBuf, up_at_ms: Option<u64>) -> Self {
+    pub(crate) fn new(dir: PathBuf, up_at_ms: Option<u64>) -> Self {
         Self { dir, up_at_ms, halted_at_ms: None }
     }
 
     /// How long until somebody should look again; for ever where nothing is to come.
-    pub(super) fn next_look(&self) -> Option<Duration> {
+    pub(crate) fn next_look(&self) -> Option<Duration> {
         let up_at = self.up_at_ms.filter(|_| self.halted_at_ms.is_none())?;
         let left = Duration::from_millis(up_at.saturating_sub(now_ms()));
         Some(left.min(COMPARE_EVERY))
     }
 
     /// Whether it is up. If the file gives more of it, it is not.
-    pub(super) fn is_up(&mut self) -> bool {
+    pub(crate) fn is_up(&mut self) -> bool {
         let now = now_ms();
         if self.up_at_ms.is_none_or(|up_at| now < up_at) {
             return false;
@@ -87,18 +91,18 @@ impl Time {
 
     /// Whether the program should be halted now and is not, or the other way round. A
     /// signal says what it was `asked`, and the file what is true.
-    pub(super) fn change(&self, asked: bool) -> Option<bool> {
+    pub(crate) fn change(&self, asked: bool) -> Option<bool> {
         let wanted = Pace::read(&self.dir).map_or(asked, |pace| pace.frozen);
         (wanted != self.halted_at_ms.is_some()).then_some(wanted)
     }
 
     /// The program is halted from now on: its time stands still.
-    pub(super) fn halt(&mut self) {
+    pub(crate) fn halt(&mut self) {
         self.halted_at_ms = Some(now_ms());
     }
 
     /// The program goes on: it has as much time left as when it was halted.
-    pub(super) fn go_on(&mut self) {
+    pub(crate) fn go_on(&mut self) {
         let halted_at = self.halted_at_ms.take();
         let lost = halted_at.map_or(0, |since| now_ms().saturating_sub(since));
         self.up_at_ms = self.up_at_ms.map(|up_at| up_at.saturating_add(lost));

@@ -16,7 +16,7 @@ const MAX_TAILS: usize = 2;
 
 /// The files of one output.
 #[derive(Debug)]
-pub(super) struct Segments {
+pub(crate) struct Segments {
     dir: PathBuf,
     name: &'static str,
     limit: u64,
@@ -33,22 +33,22 @@ pub(super) struct Segments {
 
 /// What came of an output.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Written {
-    pub(super) bytes: u64,
-    pub(super) dropped: u64,
+pub(crate) struct Written {
+    pub(crate) bytes: u64,
+    pub(crate) dropped: u64,
 }
 
 impl Segments {
     /// No file yet: to make one can take as long as all the rest of a short attempt,
     /// and most programs say nothing on one of their outputs.
-    pub(super) fn new(dir: PathBuf, name: &'static str, limit: u64) -> Self {
+    pub(crate) fn new(dir: PathBuf, name: &'static str, limit: u64) -> Self {
         let tails = VecDeque::new();
         Self { dir, name, limit, total: 0, dropped: 0, file: None, room: 0, tails }
     }
 
     /// Writes bytes down. Where the disk does not take them they are dropped: an
     /// output that cannot be kept is no reason to hold up who writes it.
-    pub(super) fn write(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn write(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             match self.write_some(bytes) {
                 Ok(written) => {
@@ -69,7 +69,7 @@ impl Segments {
     }
 
     /// What came of it so far.
-    pub(super) fn written(&self) -> Written {
+    pub(crate) fn written(&self) -> Written {
         Written { bytes: self.total, dropped: self.dropped }
     }
 

@@ -49,10 +49,7 @@ pub fn level(tools: &Tools, tool: &str, used_for: &str) -> Level {
 
 /// How freely a tool of a server may be used.
 pub fn server_level(tools: &Tools, server: &str, tool: &str) -> Level {
-    let name = format!("mcp:{server}/{tool}");
-    let asked = Tool::new(&name);
-    let rules = tools.others.iter().filter(|(rule, _)| Tool::new(rule).covers(&asked));
-    rules.map(|(_, level)| *level).min().unwrap_or(Level::Deny)
+    tools.layers.verdict(&format!("mcp:{server}/{tool}")).level
 }
 
 fn base(tools: &Tools, tool: &str) -> Level {

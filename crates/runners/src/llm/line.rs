@@ -4,12 +4,12 @@
 //! a proxy. Waiting is done here only while it is short; longer, it is the engine's, which
 //! knows who else waits for the same account.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use legation_core::returns::Tokens;
 use legation_core::text::shown::{clip, visible};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use serde::Deserialize;
 
@@ -17,11 +17,10 @@ use super::message::{Reply, Trouble};
 use super::provider::{Dialect, Provider};
 use super::stream::Stream;
 use super::watch::{Watch, heed};
+use super::{Means, http};
 use crate::command::Usage;
 use crate::envoy::{Ear, Event, Fault, FaultKind};
 
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(20);
 /// How long is waited here at most before it is tried again.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 /// How long is waited first where the provider does not say.
@@ -51,6 +50,7 @@ pub(super) struct Line {
     client: Client,
     provider: Provider,
     headers: HeaderMap,
+    is_offline: bool,
 }
 
 /// What one try came to.
@@ -60,9 +60,13 @@ enum Tried {
 }
 
 impl Line {
-    pub(super) fn to(provider: Provider) -> Result<Self, Fault> {
+    pub(super) fn to(
+        provider: Provider,
+        env: &BTreeMap<String, String>,
+        means: &Means,
+    ) -> Result<Self, Fault> {
         let unusable = |why: String| Fault::new(FaultKind::NotStarted, why);
-        let client = client(&provider).map_err(|problem| {
+        let client = means.clients.to(&provider.url, env).map_err(|problem| {
             unusable(format!("There is no line to {}: {problem}", provider.url))
         })?;
         let mut headers = HeaderMap::new();
@@ -78,7 +82,7 @@ impl Line {
             let name = HeaderName::from_static("anthropic-version");
             headers.insert(name, HeaderValue::from_static(ANTHROPIC_VERSION));
         }
-        Ok(Self { client, provider, headers })
+        Ok(Self { client, provider, headers, is_offline: means.is_offline })
     }
 
     pub(super) fn provider(&self) -> &Provider {
@@ -104,12 +108,17 @@ impl Line {
     }
 
     async fn once(&self, body: String, ear: &mut Ear) -> Result<Tried, Failed> {
+        if self.is_offline {
+            let why = format!("{} cannot be reached: {}", self.provider.url, http::OFFLINE);
+            return Err(Failed::Broken(Fault::new(FaultKind::Provider, why)));
+        }
         let request = self.client.post(&self.provider.url).headers(self.headers.clone());
         let sent = heed(request.body(body).send(), ear, Watch::Thinking).await;
         let response = match sent.ok_or(Failed::Stopped)? {
             Ok(response) => response,
             Err(problem) => {
-                let why = format!("{} cannot be reached: {}", self.provider.url, reason(&problem));
+                let why =
+                    format!("{} cannot be reached: {}", self.provider.url, http::reason(&problem));
                 let fault = Fault::new(FaultKind::Provider, why);
                 return Ok(Tried::Again { fault, wait: None });
             }
@@ -124,12 +133,19 @@ impl Line {
         let mut stream = Stream::new(self.provider.dialect);
         let mut told = Told::default();
         let ended = loop {
-            let chunk = heed(response.chunk(), ear, Watch::Talking).await.ok_or(Failed::Stopped)?;
+            let Some(chunk) = heed(response.chunk(), ear, Watch::Talking).await else {
+                // What was begun is all that there will be.
+                let begun = stream.finish().text;
+                if !begun.is_empty() {
+                    ear.hear(Event::Text(begun));
+                }
+                return Err(Failed::Stopped);
+            };
             let chunk = match chunk {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break Ok(()),
                 Err(problem) => {
-                    break Err(Trouble { kind: "cut".to_owned(), message: reason(&problem) });
+                    break Err(Trouble { kind: "cut".to_owned(), message: http::reason(&problem) });
                 }
             };
             ear.hear(Event::Alive);
@@ -175,7 +191,9 @@ impl Line {
     async fn refused(&self, response: Response, ear: &mut Ear) -> Result<Tried, Failed> {
         let status = response.status();
         let asked = retry_after(response.headers());
-        let text = heed(read(response), ear, Watch::Talking).await.ok_or(Failed::Stopped)?;
+        let text = heed(http::read(response, MAX_REFUSAL), ear, Watch::Talking)
+            .await
+            .ok_or(Failed::Stopped)?;
         let words = clip(&visible(&message_of(&text)), TOLD_CHARS).into_owned();
         let why = format!("{} answered {}: {words}", self.provider.full_name, status.as_u16());
         let fault = |kind: FaultKind| Fault { retry_after: asked, ..Fault::new(kind, why.clone()) };
@@ -202,13 +220,7 @@ impl Told {
     /// Tells what came on top. Nothing is told of a provider that says nothing.
     fn tell(&mut self, reply: &Reply, provider: &Provider, ear: &mut Ear) {
         let (now, before) = (&reply.tokens, &self.tokens);
-        let more = Tokens {
-            input: now.input.saturating_sub(before.input),
-            output: now.output.saturating_sub(before.output),
-            reasoning: now.reasoning.saturating_sub(before.reasoning),
-            cache_read: now.cache_read.saturating_sub(before.cache_read),
-            cache_write: now.cache_write.saturating_sub(before.cache_write),
-        };
+        let more = now.minus(before);
         let cost = reply.cost.filter(|_| !self.has_cost);
         if more == Tokens::default() && cost.is_none() {
             return;
@@ -219,37 +231,6 @@ impl Told {
         ear.hear(Event::Used { usage: Usage { tokens: more, cost }, model });
         ear.hear(Event::Context(now.counted().saturating_add(now.cache_read)));
     }
-}
-
-fn client(provider: &Provider) -> Result<Client, reqwest::Error> {
-    // One that was installed before is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = Client::builder()
-        .http1_only()
-        .redirect(Policy::none())
-        .connect_timeout(CONNECT)
-        .pool_max_idle_per_host(1)
-        .user_agent(concat!("legation/", env!("CARGO_PKG_VERSION")));
-    if provider.is_local() {
-        builder = builder.no_proxy();
-    }
-    if provider.url.starts_with("http://") {
-        // Nobody has to be trusted, so the list of whom to trust stays on the disk.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build()
-}
-
-/// The start of what a refusal says.
-async fn read(mut response: Response) -> Vec<u8> {
-    let mut text = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
-        text.extend_from_slice(&chunk);
-        if text.len() >= MAX_REFUSAL {
-            break;
-        }
-    }
-    text
 }
 
 #[derive(Deserialize)]
@@ -294,13 +275,4 @@ fn retry_after(headers: &HeaderMap) -> Option<f64> {
     let figure = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = figure("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| figure("retry-after"));
     seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
-}
-
-/// The innermost reason: the outer ones only say that it failed.
-fn reason(problem: &dyn std::error::Error) -> String {
-    let mut inner = problem;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }

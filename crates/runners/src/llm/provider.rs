@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::http;
 use crate::envoy::{Fault, FaultKind};
 
 /// How a provider is talked to.
@@ -180,16 +181,8 @@ impl Provider {
 
     /// Whether it is on this machine, so that no proxy may stand between.
     pub fn is_local(&self) -> bool {
-        let rest = self.url.split_once("://").map_or("", |(_, rest)| rest);
-        let host = rest.split(['/', '?']).next().unwrap_or("");
-        let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
-        host == "localhost" || host == "[::1]" || host.starts_with("127.")
+        http::is_local(&self.url)
     }
-}
-
-/// Variables that are keys of providers: nothing that a tool starts has to see them.
-pub(super) fn keys() -> impl Iterator<Item = &'static str> {
-    KNOWN.iter().flat_map(|known| known.keys.iter().copied())
 }
 
 fn known(full_name: &str) -> Option<(&'static Known, &str)> {

@@ -1,27 +1,32 @@
 //! The tools that a model is offered, and using them.
 //!
-//! Only what the agent may use is offered, and each use is looked at again. Paths stay in
-//! the workspace, output has limits, and what a command starts is ended by the keeper.
+//! Only what the agent may use is offered, and each use is looked at again before a hand is
+//! sent for it. There, paths stay in the workspace and output has limits; what a command
+//! starts is ended by the hand's keeper.
 
 mod files;
 mod place;
 mod search;
 mod shell;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use legation_core::agent::Level;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub(crate) use place::inside;
 
 use super::gate;
 use super::message::{Call, Offer};
-use super::provider;
 use crate::envoy::{Charge, Tools};
+use crate::hands::{Errand, Hand, Hands};
+use crate::servers::VARIABLES;
+use crate::vendors::KEYS;
 
 /// Bytes that one tool may tell at most.
 pub(super) const MAX_TOLD: usize = 48 << 10;
@@ -75,7 +80,7 @@ const OWN: &[Own] = &[
     Own {
         name: "shell",
         tool: "shell",
-        description: "Run a command with `sh -c` in the workspace. `timeout` is in seconds, at most 600.",
+        description: "Run a command with `sh -c` in the workspace. `timeout` is in seconds, at most 600. What it leaves running in the background ends with it.",
         properties: || json!({"command": text(), "timeout": whole()}),
         required: &["command"],
     },
@@ -97,7 +102,6 @@ pub(super) struct Use {
     pub(super) what: String,
     /// How freely.
     pub(super) level: Level,
-    wish: Wish,
 }
 
 enum Wish {
@@ -116,15 +120,31 @@ pub(super) type Came = Result<String, String>;
 pub(super) struct Toolbox {
     root: PathBuf,
     tools: Tools,
-    env: BTreeMap<String, String>,
+    env: Vec<(String, String)>,
+    hands: Arc<Hands>,
+}
+
+/// One use of a tool, as a hand is told of it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Told<'a> {
+    /// The workspace.
+    pub(super) root: Cow<'a, Path>,
+    /// The tool.
+    pub(super) name: Cow<'a, str>,
+    /// What the model gives to it.
+    pub(super) arguments: Cow<'a, str>,
 }
 
 impl Toolbox {
-    pub(super) fn of(charge: &Charge, mut env: BTreeMap<String, String>) -> std::io::Result<Self> {
+    pub(super) fn of(charge: &Charge, hands: Arc<Hands>) -> std::io::Result<Self> {
+        let mut env = charge.env.clone();
         // What a model has run need not know what it is paid with.
-        provider::keys().for_each(|name| drop(env.remove(name)));
+        KEYS.iter().for_each(|name| drop(env.remove(*name)));
+        // What is there for servers is theirs alone.
+        env.retain(|name, _| !name.starts_with(VARIABLES.trim_end_matches('*')));
         let root = std::fs::canonicalize(&charge.workspace)?;
-        Ok(Self { root, tools: charge.tools.clone(), env })
+        let env = env.into_iter().collect();
+        Ok(Self { root, tools: charge.tools.clone(), env, hands })
     }
 
     /// The tools as the model is told of them.
@@ -152,21 +172,38 @@ impl Toolbox {
                 }
                 Wish::Shell(_) => gate::level(&self.tools, "shell", what),
             };
-            Use { tool: own.tool, what: what.to_owned(), level, wish }
+            Use { tool: own.tool, what: what.to_owned(), level }
         }))
     }
 
-    /// Does it. Whether it may be done was asked before.
-    pub(super) async fn apply(&self, wanted: Use) -> Came {
-        match wanted.wish {
-            Wish::Read(read) => files::read(&self.root, &read),
-            Wish::List(list) => files::list(&self.root, &list),
-            Wish::Write(write) => files::write(&self.root, &write),
-            Wish::Edit(edit) => files::edit(&self.root, &edit),
-            Wish::Grep(grep) => search::grep(&self.root, &grep, &self.env).await,
-            Wish::Shell(shell) => shell::run(&self.root, &shell, &self.env).await,
+    /// Has a hand do it. Whether it may be done was asked before.
+    pub(super) async fn apply(&self, call: &Call) -> Came {
+        let told = Told {
+            root: self.root.as_path().into(),
+            name: call.name.as_str().into(),
+            arguments: call.arguments.as_str().into(),
+        };
+        let stdin = serde_json::to_string(&told).unwrap_or_default();
+        let errand = Errand { program: None, env: self.env.clone(), stdin };
+        let Hand { mut output, finished } = self.hands.begin(errand, None);
+        let mut said = Vec::new();
+        while let Some(piece) = output.recv().await {
+            said.extend(piece);
+        }
+        let finished = finished.await.unwrap_or_default();
+        match (finished.not_started, serde_json::from_slice(&said)) {
+            (Some(why), _) => Err(format!("The tool cannot be used: {why}.")),
+            (None, Ok(came)) => came,
+            (None, Err(_)) => Err("The tool broke off.".to_owned()),
         }
     }
+}
+
+/// Does what a hand is told, with what is seen of the world here.
+pub(super) async fn apply(told: Told<'_>, env: &BTreeMap<String, String>) -> Came {
+    let Told { root, name, arguments } = told;
+    let [name, arguments] = [name, arguments].map(Cow::into_owned);
+    wish(&Call { id: String::new(), name, arguments })?.apply(&root, env).await
 }
 
 fn wish(call: &Call) -> Result<Wish, String> {
@@ -181,6 +218,17 @@ fn wish(call: &Call) -> Result<Wish, String> {
 }
 
 impl Wish {
+    async fn apply(&self, root: &Path, env: &BTreeMap<String, String>) -> Came {
+        match self {
+            Self::Read(read) => files::read(root, read),
+            Self::List(list) => files::list(root, list),
+            Self::Write(write) => files::write(root, write),
+            Self::Edit(edit) => files::edit(root, edit),
+            Self::Grep(grep) => search::grep(root, grep, env).await,
+            Self::Shell(shell) => shell::run(root, shell, env).await,
+        }
+    }
+
     fn what(&self) -> &str {
         match self {
             Self::Read(read) => &read.path,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use legation_core::ids::SessionId;
 use legation_core::tree::event::Process;
 
+use super::remote::keeps_many;
 use super::{Error, Remote, Running};
 use crate::keep::{Claim, Ended};
 use crate::procfs;
@@ -27,15 +28,18 @@ pub enum Found {
 /// from elsewhere counts for more than what stands in the folder, which the program
 /// can write to.
 pub fn find(dir: &Path, session: &SessionId, process: Option<Process>) -> Result<Found, Error> {
-    // A keeper that lives has not reported its end, whoever wrote one into the folder.
-    let lives = process.is_some_and(procfs::is_alive);
+    // A keeper that lives has not reported its end, whoever wrote one into the folder,
+    // unless it has others to keep.
+    let lives = process.is_some_and(|it| procfs::is_alive(it) && !keeps_many(it));
     if let Some(ended) = Ended::read(dir).filter(|_| !lives) {
         return Ok(Found::Ended(ended));
     }
     let claim = settled_claim(dir)?;
     let process = process.or(claim.keeper).filter(|_| claim.is_of_this_boot());
     let remote = match process.filter(|process| procfs::is_alive(*process)) {
-        Some(process) => Remote::open(process, dir)?.map(|remote| (process, remote)),
+        Some(process) => {
+            Remote::open(process, dir, keeps_many(process))?.map(|remote| (process, remote))
+        }
         None => None,
     };
     if let Some((process, remote)) = remote {

@@ -10,13 +10,14 @@ use legation_core::ids::SessionId;
 use legation_core::tree::event::Process;
 use rustix::process::{Signal, WaitOptions, child_subreaper, getpid, set_child_subreaper, waitpid};
 
+use super::remote::{Remote, keeps_many};
 use super::spawn::KEEPER_VARIABLE;
 use crate::keep::ceilings;
 use crate::keep::{Claim, cgroup, mark};
 use crate::procfs::{self, Stat};
 
 /// The variable by which the processes of an attempt are known.
-pub(super) const SESSION_VARIABLE: &str = "LEGATION_SESSION_ID";
+pub(crate) const SESSION_VARIABLE: &str = "LEGATION_SESSION_ID";
 
 /// How long is looked for more; a process that hangs in the kernel may take longer.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -60,9 +61,18 @@ pub fn reap(traces: Traces<'_>) -> u32 {
     let named = claim.as_ref().and_then(|claim| claim.keeper);
     let named = named.filter(|process| procfs::has_variable(process.pid, &mark));
     let recorded = keeper.filter(|_| claim.is_some());
+    // One that keeps others too is asked to let go of this one, and lives on.
+    let shared =
+        recorded.or(claim.as_ref().and_then(|claim| claim.keeper)).filter(|it| keeps_many(*it));
+    let remote = shared.and_then(|process| Remote::open(process, dir, true).ok().flatten());
+    remote.inspect(Remote::stop);
     let group = claim.and_then(|claim| group_of(claim, dir));
     let search = Search {
-        keeper: recorded.or(named).map(|process| Kept { process, is_fresh: false }),
+        keeper: recorded.or(named).map(|process| Kept {
+            process,
+            is_fresh: false,
+            is_spared: shared == Some(process),
+        }),
         workspace: workspace.filter(|_| recorded.is_some()).map(real),
         ..Search::new(session, dir)
     };
@@ -75,7 +85,8 @@ pub fn reap(traces: Traces<'_>) -> u32 {
 /// as well.
 pub(super) fn reap_after(keeper: Process, session: &SessionId, dir: &Path) -> u32 {
     let group = Claim::read(dir).and_then(|claim| group_of(claim, dir));
-    let kept = Some(Kept { process: keeper, is_fresh: true });
+    let is_spared = keeps_many(keeper) && procfs::is_alive(keeper);
+    let kept = Some(Kept { process: keeper, is_fresh: !is_spared, is_spared });
     Search { keeper: kept, ..Search::new(session, dir) }.end_all(group.as_deref())
 }
 
@@ -96,6 +107,8 @@ fn real(folder: &Path) -> PathBuf {
 struct Kept {
     process: Process,
     is_fresh: bool,
+    /// Whether it lives on, for others.
+    is_spared: bool,
 }
 
 impl Kept {
@@ -109,7 +122,7 @@ impl Kept {
                 || procfs::stat(self.process.pid).is_some_and(|now| now.process != self.process);
             stat.session == self.process.pid && (self.is_fresh || (is_later && !is_taken()))
         };
-        stat.process == self.process || is_in_session()
+        !self.is_spared && (stat.process == self.process || is_in_session())
     }
 }
 

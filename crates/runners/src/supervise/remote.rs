@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::Error;
-use super::spawn::KEEPER_VARIABLE;
+use super::spawn::{KEEPER_VARIABLE, MANY};
 use crate::keep::{Claim, Pace};
 use crate::procfs;
 
@@ -28,13 +28,20 @@ pub struct Remote {
     pidfd: Arc<OwnedFd>,
     /// The folder of its attempt.
     dir: Arc<Path>,
+    /// Whether it keeps many attempts: then a signal says only that there is something to
+    /// read, and what is wanted of which stands in the folders.
+    is_shared: bool,
     /// When a stop was first asked for.
     stopping: watch::Sender<Option<Instant>>,
 }
 
 impl Remote {
     /// Takes hold of a process; nothing if it is gone.
-    pub(super) fn open(process: Process, dir: &Path) -> Result<Option<Self>, Error> {
+    pub(super) fn open(
+        process: Process,
+        dir: &Path,
+        is_shared: bool,
+    ) -> Result<Option<Self>, Error> {
         let Some(pid) = procfs::pid(process.pid) else { return Ok(None) };
         let pidfd = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
             Ok(pidfd) => pidfd,
@@ -45,7 +52,8 @@ impl Remote {
         // the process which was meant can it never stand for another.
         let is_same = procfs::stat(process.pid).is_some_and(|stat| stat.process == process);
         let stopping = watch::Sender::new(None);
-        Ok(is_same.then(|| Self { pidfd: Arc::new(pidfd), dir: dir.into(), stopping }))
+        let (pidfd, dir) = (Arc::new(pidfd), dir.into());
+        Ok(is_same.then(|| Self { pidfd, dir, is_shared, stopping }))
     }
 
     /// Takes hold of the keeper of the attempt in this folder, where nobody has recorded
@@ -55,14 +63,22 @@ impl Remote {
         let claim = Claim::read(dir).filter(Claim::is_of_this_boot)?;
         let attempt = dir.file_name()?.to_string_lossy();
         let mark = format!("{KEEPER_VARIABLE}={attempt}");
-        let keeper = claim.keeper.filter(|keeper| procfs::has_variable(keeper.pid, &mark))?;
-        Self::open(keeper, dir).ok().flatten()
+        let keeper = claim.keeper?;
+        let is_shared = keeps_many(keeper);
+        if !is_shared && !procfs::has_variable(keeper.pid, &mark) {
+            return None;
+        }
+        Self::open(keeper, dir, is_shared).ok().flatten()
     }
 
     /// Asks for the program and all its descendants to be stopped: SIGTERM, the
     /// grace, SIGKILL. Asking twice, or too late, is harmless.
     pub fn stop(&self) {
-        self.send(Signal::TERM);
+        if self.is_shared {
+            self.change(|pace| pace.stop = true);
+        } else {
+            self.send(Signal::TERM);
+        }
         // A keeper that its own program has halted still has to hear this.
         self.send(Signal::CONT);
         self.stopping.send_if_modified(|asked| {
@@ -75,23 +91,41 @@ impl Remote {
     /// Says how the attempt's time goes by from now on, and freezes or thaws the program
     /// and all its descendants accordingly.
     pub fn set_pace(&self, pace: Pace) -> io::Result<()> {
-        pace.write(&self.dir)?;
-        if pace.frozen {
-            self.freeze();
-        } else {
-            self.thaw();
-        }
+        // What was asked to stop is not asked to go on.
+        let stop = pace.stop || (self.is_shared && self.stopping.borrow().is_some());
+        Pace { stop, ..pace }.write(&self.dir)?;
+        self.send(if pace.frozen { Signal::USR1 } else { Signal::USR2 });
         Ok(())
     }
 
     /// Freezes the program and all its descendants.
     pub fn freeze(&self) {
+        if self.is_shared {
+            return self.change(|pace| pace.frozen = true);
+        }
         self.send(Signal::USR1);
     }
 
     /// Lets them go on.
     pub fn thaw(&self) {
+        if self.is_shared {
+            return self.change(|pace| pace.frozen = false);
+        }
         self.send(Signal::USR2);
+    }
+
+    /// Says what is wanted of this attempt alone.
+    fn change(&self, change: impl FnOnce(&mut Pace)) {
+        let mut pace = Pace::read(&self.dir).unwrap_or_default();
+        change(&mut pace);
+        // Where the folder is gone nobody is left to be told.
+        let _ = pace.write(&self.dir);
+        self.send(Signal::USR1);
+    }
+
+    /// Whether it keeps others, too.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// Ends the keeper at once, for when it no longer answers. Its attempt is lost,
@@ -107,7 +141,7 @@ impl Remote {
         }
     }
 
-    fn has_ended(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         let mut watched = [PollFd::new(&*self.pidfd, PollFlags::IN)];
         !matches!(poll(&mut watched, Some(&Timespec::default())), Ok(0))
     }
@@ -122,4 +156,10 @@ impl Remote {
         // there is nothing to tell it.
         let _ = pidfd_send_signal(&*self.pidfd, signal);
     }
+}
+
+/// Whether a process keeps many attempts.
+pub(super) fn keeps_many(process: Process) -> bool {
+    let is_same = procfs::stat(process.pid).is_some_and(|stat| stat.process == process);
+    is_same && procfs::has_variable(process.pid, &format!("{KEEPER_VARIABLE}={MANY}"))
 }

@@ -1,6 +1,6 @@
 //! A keeper at work, as the engine sees it.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use legation_core::ids::SessionId;
 use legation_core::tree::event::Process;
 use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdout};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -38,10 +39,28 @@ pub struct Running {
     /// The keeper as a child of this process, if it is one.
     child: Option<Child>,
     /// Output as it comes. Whatever does not come through here is in the files.
-    pipe: Option<ChildStdout>,
+    pipe: Option<Pipe>,
     follow: Follow,
     is_over: bool,
     is_killed: bool,
+}
+
+/// What output comes through.
+#[derive(Debug)]
+pub(super) enum Pipe {
+    /// A keeper's standard output.
+    Keeper(ChildStdout),
+    /// A line to a process that keeps many.
+    Line(UnixStream),
+}
+
+impl Pipe {
+    async fn read(&mut self, chunk: &mut Vec<u8>) -> io::Result<usize> {
+        match self {
+            Self::Keeper(stdout) => stdout.read_buf(chunk).await,
+            Self::Line(line) => line.read_buf(chunk).await,
+        }
+    }
 }
 
 impl Running {
@@ -54,7 +73,19 @@ impl Running {
         let grace = Duration::from_millis(order.limits.grace_ms);
         let mut running = Self::found(order.dir.clone(), &order.session, (process, remote, grace));
         running.child = Some(child);
-        running.pipe = Some(pipe);
+        running.pipe = Some(Pipe::Keeper(pipe));
+        running
+    }
+
+    /// An attempt that was given to a process which keeps many.
+    pub(super) fn handed_over(
+        order: &Order,
+        (process, remote): (Process, Remote),
+        line: UnixStream,
+    ) -> Self {
+        let grace = Duration::from_millis(order.limits.grace_ms);
+        let mut running = Self::found(order.dir.clone(), &order.session, (process, remote, grace));
+        running.pipe = Some(Pipe::Line(line));
         running
     }
 
@@ -118,7 +149,12 @@ impl Running {
             None => None,
         };
         let mut reaped = 0;
-        if !status.as_ref().is_some_and(ExitStatus::success) {
+        // One that keeps others too has not ended, and says in the folder that this one has.
+        let is_well = match self.remote.is_shared() {
+            true => Ended::read(&self.dir).is_some(),
+            false => status.as_ref().is_some_and(ExitStatus::success),
+        };
+        if !is_well {
             let (keeper, session, dir) = (self.process, self.session.clone(), self.dir.clone());
             let reaping = spawn_blocking(move || reap_after(keeper, &session, &dir));
             reaped = reaping.await.unwrap_or_default();
@@ -133,7 +169,7 @@ impl Running {
             let pipe = self.pipe.as_mut()?;
             let mut chunk = Vec::with_capacity(CHUNK_BYTES);
             tokio::select! {
-                read = pipe.read_buf(&mut chunk) => match read {
+                read = pipe.read(&mut chunk) => match read {
                     Ok(0) => self.pipe = None,
                     Ok(bytes) => {
                         self.follow.skip(bytes);
@@ -153,6 +189,14 @@ impl Running {
         let end = async {
             match &mut self.child {
                 Some(child) => drop(child.wait().await),
+                None if self.remote.is_shared() => {
+                    while Ended::read(&self.dir).is_none()
+                        && !self.remote.has_ended()
+                        && !self.is_killed
+                    {
+                        sleep(LOOK_EVERY).await;
+                    }
+                }
                 None => self.remote.ended().await,
             }
         };
@@ -183,6 +227,11 @@ impl Running {
 
     fn give_up(&mut self) {
         self.is_killed = true;
-        self.remote.kill();
+        if self.remote.is_shared() {
+            // The others that it keeps are not given up with this one, which is lost.
+            self.pipe = None;
+        } else {
+            self.remote.kill();
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use legation_core::tree::event::Process;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::{Error, Remote, Running};
 use crate::keep::Order;
@@ -17,6 +17,12 @@ use crate::procfs;
 /// The variable that tells a keeper from what a dead one has left. No program that
 /// is kept has it.
 pub(super) const KEEPER_VARIABLE: &str = "LEGATION_KEEPER";
+
+/// What it says of a process that keeps many attempts.
+pub(super) const MANY: &str = "many";
+
+/// The hidden verb by which our program becomes a keeper.
+pub(super) const KEEP: &str = "keep";
 
 /// How keepers are started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,23 +36,30 @@ pub struct Keeper {
 impl Keeper {
     /// This very binary with its hidden verb.
     pub fn own() -> io::Result<Self> {
-        Ok(Self { exe: std::env::current_exe()?, args: vec![OsString::from("keep")] })
+        Ok(Self { exe: std::env::current_exe()?, args: vec![OsString::from(KEEP)] })
     }
 
     /// Starts a keeper and hands it its order. When this answers, the keeper listens
     /// to signals, has made its claim and is about to start the program.
     pub async fn spawn(&self, order: &Order) -> Result<Running, Error> {
-        let text = serde_json::to_vec(order).map_err(|error| Error::Order(error.into()))?;
+        self.spawn_open(order).await.map(|(running, _)| running)
+    }
+
+    /// The same; what is written to the answer's second half is the program's to read,
+    /// where the order says that it serves somebody.
+    pub(crate) async fn spawn_open(&self, order: &Order) -> Result<(Running, ChildStdin), Error> {
+        let mut text = serde_json::to_vec(order).map_err(|error| Error::Order(error.into()))?;
+        text.push(b'\n');
         let mut child = self.start(order)?;
         // Made while the keeper is still being loaded. One that is told nothing ends.
         let folder = |source| Error::Folder { dir: order.dir.clone(), source };
         fs::create_dir_all(&order.dir).map_err(folder)?;
         let (process, remote) = identify(&child, &order.dir)?;
-        let pipe = instruct(&mut child, &text).await.map_err(|source| {
+        let (stdin, stdout) = instruct(&mut child, &text).await.map_err(|source| {
             let has_ended = source.kind() == ErrorKind::UnexpectedEof;
             if has_ended { Error::GaveUp(order.dir.clone()) } else { Error::Order(source) }
         })?;
-        Ok(Running::started(order, (process, remote), (child, pipe)))
+        Ok((Running::started(order, (process, remote), (child, stdout)), stdin))
     }
 
     fn start(&self, order: &Order) -> Result<Child, Error> {
@@ -64,19 +77,18 @@ fn identify(child: &Child, dir: &Path) -> Result<(Process, Remote), Error> {
     let pid = child.id().unwrap_or_default();
     let gone = || Error::Watch { pid, source: ErrorKind::NotFound.into() };
     let process = procfs::stat(pid).ok_or_else(gone)?.process;
-    let remote = Remote::open(process, dir)?.ok_or_else(gone)?;
+    let remote = Remote::open(process, dir, false)?.ok_or_else(gone)?;
     Ok((process, remote))
 }
 
 /// Hands the order over and waits until the keeper is ready.
-async fn instruct(child: &mut Child, order: &[u8]) -> io::Result<ChildStdout> {
+async fn instruct(child: &mut Child, order: &[u8]) -> io::Result<(ChildStdin, ChildStdout)> {
     let (Some(mut stdin), Some(mut stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ErrorKind::BrokenPipe.into());
     };
     // A keeper that gives up early says so by closing its output.
     let told = stdin.write_all(order).await;
-    drop(stdin);
     let mut ready = [0];
     stdout.read_exact(&mut ready).await?;
-    told.map(|()| stdout)
+    told.map(|()| (stdin, stdout))
 }

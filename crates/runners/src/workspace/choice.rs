@@ -3,10 +3,10 @@
 //! What was asked for is never silently replaced: a way that cannot be had is an
 //! error with its reason, once somebody wants a workspace.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::{Error, overlay};
+use super::{Error, namespace, overlay};
 
 /// Below this many files a checkout is as fast as anything else, and simpler.
 const FEW_FILES: usize = 500;
@@ -56,6 +56,43 @@ impl Way {
     }
 }
 
+/// What is known of user namespaces, where somebody who is not root could lay overlays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// Nobody is in one, for this reason.
+    Closed(String),
+    /// It can be tried out, with our own program.
+    Try(PathBuf),
+}
+
+impl Default for Beyond {
+    fn default() -> Self {
+        Self::Closed(overlay::NOT_ROOT.to_owned())
+    }
+}
+
+/// Where overlays can be had.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ground {
+    /// By whoever may lay them anyhow.
+    Plain,
+    /// In a user namespace only.
+    Namespace,
+}
+
+/// Where overlays can be had, found out by making one; if nowhere, why.
+fn ground(state: &Path, beyond: &Beyond) -> Result<Ground, String> {
+    if !namespace::is_needed() {
+        overlay::probe(state)?;
+        let is_namespaced = overlay::is_namespaced();
+        return Ok(if is_namespaced { Ground::Namespace } else { Ground::Plain });
+    }
+    match beyond {
+        Beyond::Closed(why) => Err(why.clone()),
+        Beyond::Try(program) => namespace::try_out(state, program).map(|()| Ground::Namespace),
+    }
+}
+
 /// The way that is taken, and why the others are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -97,6 +134,9 @@ impl Choice {
 }
 
 const ASKED: &str = "workspace.mechanism asks for it";
+/// Why a namespace has to be asked for.
+const ON_REQUEST: &str = "it takes a user namespace, where files of others have no owner and \
+    folders are not renamed but copied; workspace.mechanism can ask for it";
 
 /// Chooses for a repository, when somebody first needs to know.
 #[derive(Debug, Default)]
@@ -106,18 +146,27 @@ pub(super) struct Chooser {
 
 impl Chooser {
     /// The choice for a repository with this many files.
-    pub(super) fn choice(&self, wanted: Wanted, state: &Path, files: Option<usize>) -> &Choice {
-        self.chosen.get_or_init(|| choose(wanted, state, files))
+    pub(super) fn choice(
+        &self,
+        wanted: Wanted,
+        (state, beyond): (&Path, &Beyond),
+        files: Option<usize>,
+    ) -> &Choice {
+        self.chosen.get_or_init(|| choose(wanted, ground(state, beyond), files))
     }
 }
 
-fn choose(wanted: Wanted, state: &Path, files: Option<usize>) -> Choice {
-    let overlay = overlay::probe(state);
+fn choose(wanted: Wanted, overlay: Result<Ground, String>, files: Option<usize>) -> Choice {
     let few = files.is_none_or(|files| files < FEW_FILES);
     let (way, because) = match wanted {
         Wanted::Auto if few => (Way::Worktree, "the repository is small".to_owned()),
-        Wanted::Auto if overlay.is_ok() => (Way::Overlay, "the kernel allows it".to_owned()),
+        Wanted::Auto if overlay == Ok(Ground::Plain) => {
+            (Way::Overlay, "the kernel allows it".to_owned())
+        }
         Wanted::Auto => (Way::Pool, "it is the fastest that can be had".to_owned()),
+        Wanted::Overlay if overlay == Ok(Ground::Namespace) => {
+            (Way::Overlay, format!("{ASKED}, and a user namespace allows it"))
+        }
         Wanted::Overlay => (Way::Overlay, ASKED.to_owned()),
         Wanted::Pool => (Way::Pool, ASKED.to_owned()),
         Wanted::Worktree => (Way::Worktree, ASKED.to_owned()),
@@ -125,6 +174,7 @@ fn choose(wanted: Wanted, state: &Path, files: Option<usize>) -> Choice {
     };
     let why_not = |other: Way| match (other, &overlay) {
         (Way::Overlay, Err(why)) => why.clone(),
+        (Way::Overlay, Ok(Ground::Namespace)) if wanted == Wanted::Auto => ON_REQUEST.to_owned(),
         (Way::Overlay | Way::Pool, _) if wanted == Wanted::Auto && few => {
             format!("with less than {FEW_FILES} files a checkout is as fast")
         }

@@ -112,7 +112,7 @@ impl Folders {
         fs::create_dir_all(state).map_err(Error::files("making", state))?;
         let state = fs::canonicalize(state).map_err(Error::files("opening", state))?;
         let homes = Homes::open(&state, dir)?;
-        Ok(Self { state, homes, sweeper: Arc::default() })
+        Ok(Self { state, homes, sweeper: Arc::new(Sweeper::in_no_hurry()) })
     }
 
     /// Where the working copy of an attempt lies, or would be made.
@@ -231,7 +231,11 @@ impl Folders {
         let root = self.workspace(attempt);
         self.unshare(attempt)?;
         ports::free(&self.state, attempt);
+        // Whoever lets go of an overlay last has to forget every file that was seen through
+        // it, and nobody should wait for that.
+        let held = overlay::path_of(&root);
         overlay::take_away(&root).map_err(Error::files("unmounting", &root))?;
+        self.sweeper.take(move || drop(held));
         self.discard(&root)?;
         self.discard(&self.layer(attempt))?;
         self.discard(&own)
@@ -276,11 +280,6 @@ impl Folders {
         for entry in trashes.flat_map(|entries| entries.into_iter().flatten().flatten()) {
             self.sweeper.take(move || drop(gone(&entry.path())));
         }
-    }
-
-    /// Does something sometime soon that nobody waits for.
-    pub(super) fn later(&self, chore: impl FnOnce() + Send + 'static) {
-        self.sweeper.take(chore);
     }
 }
 

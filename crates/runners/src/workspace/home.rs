@@ -72,6 +72,14 @@ impl Homes {
     }
 }
 
+/// The homes of a state folder, as they are on record.
+pub(super) fn known(state: &Path) -> Vec<PathBuf> {
+    let state = fs::canonicalize(state).unwrap_or_else(|_| state.to_owned());
+    // What cannot be read is told by whoever opens them.
+    let others: Vec<PathBuf> = record::read(&state.join(HOMES)).ok().flatten().unwrap_or_default();
+    std::iter::once(state).chain(others).collect()
+}
+
 /// Why a folder cannot be where workspaces live.
 fn refused(dir: &Path, why: &str) -> Error {
     Error::Refused {

@@ -4,15 +4,19 @@
 //! Read here so that looking at a workspace needs no process. Only an index of our
 //! own is ever read, never the child's.
 
+mod listing;
+
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::folders::Moment;
+pub(super) use listing::Listing;
 
 /// Bytes before the first entry: the mark, the version, the count.
 const HEADER_BYTES: usize = 12;
@@ -21,6 +25,9 @@ const STAT_BYTES: usize = 40;
 
 /// The flag of an entry that a sparse checkout leaves out.
 const LEFT_OUT: u16 = 0x4000;
+
+/// How far the clock of files may lag behind.
+const LAG: Duration = Duration::from_millis(20);
 
 /// What a file was like when it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +124,50 @@ pub(super) fn count(path: &Path) -> Option<usize> {
     usize::try_from(word(&header, 8)?).ok()
 }
 
+/// The times of what an index lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Times {
+    /// The moment of the last change of any file.
+    pub(super) newest: Moment,
+    /// The second in which the last file was written or changed.
+    pub(super) second: i64,
+}
+
+impl Times {
+    fn add(&mut self, changed: Moment, written_second: i64) {
+        self.newest = self.newest.max(changed);
+        self.second = self.second.max(written_second).max(changed.0);
+    }
+}
+
+/// The times of what an index lists, without remembering any of it.
+pub(super) fn times(path: &Path, hash_bytes: usize) -> Result<Times, Error> {
+    Ok(Listing::read(path, hash_bytes)?.times())
+}
+
+/// Whether a second has passed, by the clock of files, too: it lags behind ours.
+pub(super) fn is_over(second: i64) -> bool {
+    let now = SystemTime::now().checked_sub(LAG).unwrap_or(SystemTime::UNIX_EPOCH);
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    i64::try_from(now).unwrap_or_default() > second
+}
+
+/// Dates an index after all it lists, once that second is over; `false` before.
+///
+/// Git trusts a file's times only if they are older than the index by a second, and
+/// reads the file otherwise. From the next second on nobody can change a file without
+/// showing it, so that an index dated there is true for all who come later.
+pub(super) fn ripen(path: &Path, second: i64) -> Result<bool, Error> {
+    if !is_over(second) {
+        return Ok(false);
+    }
+    let after = u64::try_from(second.saturating_add(1)).unwrap_or_default();
+    let after = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(after));
+    let file = fs::File::options().write(true).open(path).map_err(Error::files("writing", path))?;
+    let dated = file.set_modified(after.unwrap_or(SystemTime::UNIX_EPOCH));
+    dated.map(|()| true).map_err(Error::files("writing", path))
+}
+
 /// Every file of a base.
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -127,65 +178,94 @@ impl Index {
     /// Reads an index file of ours.
     pub(super) fn read(path: &Path, hash_bytes: usize) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(Error::files("reading", path))?;
-        Self::parse(&bytes, hash_bytes).ok_or_else(|| Error::Record {
-            path: path.to_owned(),
-            message: "it is no git index of version 2 or 3".into(),
-        })
-    }
-
-    fn parse(bytes: &[u8], hash_bytes: usize) -> Option<Self> {
-        let version = word(bytes, 4)?;
-        if bytes.get(..4)? != b"DIRC" || !(2..=3).contains(&version) {
-            return None;
-        }
         let mut entries = HashMap::new();
-        let mut at = HEADER_BYTES;
-        for _ in 0..word(bytes, 8)? {
-            let rest = bytes.get(at..)?;
-            let flags_at = STAT_BYTES.checked_add(hash_bytes)?;
-            let flags = u16::from_be_bytes(rest.get(flags_at..)?.first_chunk::<2>().copied()?);
-            let extended = if flags & 0x4000 == 0 { 0 } else { 2 };
-            let name_at = flags_at.checked_add(2)?.checked_add(extended)?;
-            let name = rest.get(name_at..)?;
-            let name = name.get(..memchr(name)?)?;
-            let mut found = entry(rest, hash_bytes)?;
-            let more = rest.get(flags_at.checked_add(2)?..)?.first_chunk::<2>().copied()?;
-            found.left_out = extended > 0 && u16::from_be_bytes(more) & LEFT_OUT != 0;
-            entries.insert(name.to_vec(), found);
-            // Entries end with one to eight zeros, on a multiple of eight.
-            at = at.checked_add(name_at.checked_add(name.len())?.checked_add(8)? & !7)?;
+        // What the first bytes promise is believed as far as there are bytes for it.
+        let count = word(&bytes, 8).and_then(|count| usize::try_from(count).ok());
+        entries.reserve(count.unwrap_or_default().min(bytes.len() / STAT_BYTES));
+        let read = each(&bytes, hash_bytes, |listed| {
+            entries.insert(listed.name.to_vec(), listed.entry(hash_bytes)?);
+            Some(())
+        });
+        read.map(|()| Self { entries }).ok_or_else(|| unreadable(path))
+    }
+
+    /// The times of all of it.
+    pub(super) fn times(&self) -> Times {
+        let mut times = Times::default();
+        for entry in self.entries.values() {
+            times.add(entry.changed(), i64::from(entry.mtime.0));
         }
-        Some(Self { entries })
-    }
-
-    /// The moment of the last change of any file.
-    pub(super) fn newest(&self) -> Moment {
-        self.entries.values().map(Entry::changed).max().unwrap_or_default()
-    }
-
-    /// The second in which the last file was written.
-    pub(super) fn newest_second(&self) -> i64 {
-        self.entries.values().map(|entry| i64::from(entry.mtime.0)).max().unwrap_or_default()
+        times
     }
 }
 
-fn memchr(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|byte| *byte == 0)
+fn unreadable(path: &Path) -> Error {
+    let message = "it is no git index of version 2 or 3".into();
+    Error::Record { path: path.to_owned(), message }
+}
+
+/// A file as an index lists it.
+#[derive(Clone, Copy, Debug)]
+struct Listed<'a> {
+    bytes: &'a [u8],
+    name: &'a [u8],
+    left_out: bool,
+}
+
+impl Listed<'_> {
+    fn entry(&self, hash_bytes: usize) -> Option<Entry> {
+        let object = hex(self.bytes.get(STAT_BYTES..)?.get(..hash_bytes)?);
+        Some(Entry { object, ..self.stat()? })
+    }
+
+    /// The same without its content's name.
+    fn stat(&self) -> Option<Entry> {
+        let bytes = self.bytes;
+        Some(Entry {
+            ctime: (word(bytes, 0)?, word(bytes, 4)?),
+            mtime: (word(bytes, 8)?, word(bytes, 12)?),
+            inode: word(bytes, 20)?,
+            mode: word(bytes, 24)?,
+            size: word(bytes, 36)?,
+            left_out: self.left_out,
+            object: String::new(),
+        })
+    }
+}
+
+/// Hands over what an index lists, one by one; `None` if it cannot be understood.
+fn each<'a>(
+    bytes: &'a [u8],
+    hash_bytes: usize,
+    mut take: impl FnMut(Listed<'a>) -> Option<()>,
+) -> Option<()> {
+    let version = word(bytes, 4)?;
+    if bytes.get(..4)? != b"DIRC" || !(2..=3).contains(&version) {
+        return None;
+    }
+    let mut at = HEADER_BYTES;
+    for _ in 0..word(bytes, 8)? {
+        let rest = bytes.get(at..)?;
+        let flags_at = STAT_BYTES.checked_add(hash_bytes)?;
+        let flags = u16::from_be_bytes(rest.get(flags_at..)?.first_chunk::<2>().copied()?);
+        let extended = if flags & 0x4000 == 0 { 0 } else { 2 };
+        let name_at = flags_at.checked_add(2)?.checked_add(extended)?;
+        let name = rest.get(name_at..)?;
+        let name = name.get(..memchr::memchr(0, name)?)?;
+        let more = rest.get(flags_at.checked_add(2)?..)?.first_chunk::<2>().copied()?;
+        let left_out = extended > 0 && u16::from_be_bytes(more) & LEFT_OUT != 0;
+        take(Listed { bytes: rest, name, left_out })?;
+        // Entries end with one to eight zeros, on a multiple of eight.
+        at = at.checked_add(name_at.checked_add(name.len())?.checked_add(8)? & !7)?;
+    }
+    Some(())
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..)?.first_chunk::<4>().copied()?))
 }
 
-fn entry(bytes: &[u8], hash_bytes: usize) -> Option<Entry> {
-    let object = bytes.get(STAT_BYTES..)?.get(..hash_bytes)?;
-    Some(Entry {
-        ctime: (word(bytes, 0)?, word(bytes, 4)?),
-        mtime: (word(bytes, 8)?, word(bytes, 12)?),
-        inode: word(bytes, 20)?,
-        mode: word(bytes, 24)?,
-        size: word(bytes, 36)?,
-        left_out: false,
-        object: object.iter().map(|byte| format!("{byte:02x}")).collect(),
-    })
+fn hex(bytes: &[u8]) -> String {
+    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()
 }

@@ -24,6 +24,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn create(&self, new: &New) -> Result<Place, Error>;
     fn confront(&self, new: &New, work: &str) -> Result<Place, Error>;
     fn unresolved(&self, place: &Place, kept: &Kept) -> Result<Vec<String>, Error>;
+    fn stand(&self, place: &Place) -> Result<(), Error>;
     fn look(&self, place: &Place) -> Result<Seen, Error>;
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error>;
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error>;

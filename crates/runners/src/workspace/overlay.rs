@@ -17,6 +17,10 @@ use super::folders::gone;
 
 /// How often one place is taken away before it counts as somebody else's.
 const MAX_STACKED: usize = 8;
+/// What our overlays are called in the kernel's table of mounts.
+pub(super) const SOURCE: &str = "legation";
+/// How the kernel writes that users have the numbers here that they have everywhere.
+const ALL_USERS: [&str; 3] = ["0", "0", "4294967295"];
 
 /// What is laid over what.
 #[derive(Debug)]
@@ -44,24 +48,33 @@ impl Overlay<'_> {
         let (upper, work) = (path_of(&upper)?, path_of(&work)?);
         let shown = |fd: &OwnedFd| format!("/proc/self/fd/{}", fd.as_raw_fd());
         let lower: Vec<String> = lower.iter().map(shown).collect();
-        // Folders can be renamed as anywhere else. Nothing is flushed when it goes: what
-        // has to last is kept elsewhere, and flushing takes all of the disk's other
-        // work with it.
+        // Folders can be renamed as anywhere else, except in a namespace of users: the kernel
+        // believes nothing there that users could have written themselves, and programs are
+        // told to copy. Nothing is flushed when it goes: what has to last is kept elsewhere,
+        // and flushing takes all of the disk's other work with it.
+        let marks = if is_namespaced() { "userxattr" } else { "redirect_dir=on" };
         let options = format!(
-            "lowerdir={},upperdir={},workdir={},redirect_dir=on,metacopy=off,index=off,volatile",
+            "lowerdir={},upperdir={},workdir={},{marks},metacopy=off,index=off,volatile",
             lower.join(":"),
             shown(&upper),
             shown(&work),
         );
         let options = CString::new(options)?;
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
-        Ok(mount("legation", self.target, "overlay", flags, options.as_c_str())?)
+        Ok(mount(SOURCE, self.target, "overlay", flags, options.as_c_str())?)
     }
 }
 
-fn path_of(folder: &Path) -> io::Result<OwnedFd> {
+/// A folder as it is now, whatever is laid over it or taken away afterwards.
+pub(super) fn path_of(folder: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(open(folder, flags, Mode::empty())?)
+}
+
+/// Whether this process is in a namespace of users, where less is allowed.
+pub(super) fn is_namespaced() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    !map.is_empty() && !map.split_whitespace().eq(ALL_USERS)
 }
 
 /// Whether something is laid over a folder.
@@ -84,6 +97,9 @@ pub(super) fn take_away(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// What the kernel's refusal means for whoever is not root.
+pub(super) const NOT_ROOT: &str = "only root may lay one folder over another here";
+
 /// Whether overlays can be had in a folder; if not, why.
 ///
 /// Found out by making one, since nothing else tells for sure.
@@ -97,7 +113,10 @@ pub(super) fn probe(state: &Path) -> Result<(), String> {
         Ok(true) => Ok(()),
         Ok(false) => Err("files look different through an overlay on this file system".into()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err("only root may lay one folder over another here".into())
+            Err(match is_namespaced() {
+                false => NOT_ROOT.into(),
+                true => "the kernel refuses an overlay in a user namespace".into(),
+            })
         }
         Err(error) => Err(format!("the kernel refuses an overlay in {state:?}: {error}")),
     }
@@ -114,7 +133,9 @@ fn try_out(folder: &Path) -> io::Result<bool> {
     let (below, seen) = (fs::metadata(lower.join("file"))?, fs::metadata(target.join("file"))?);
     let times = |found: &fs::Metadata| (found.ino(), found.ctime_nsec(), found.mtime_nsec());
     let alike = times(&below) == times(&seen);
-    fs::rename(target.join("old"), target.join("new"))?;
+    if !is_namespaced() {
+        fs::rename(target.join("old"), target.join("new"))?;
+    }
     fs::write(target.join("file"), "above")?;
     let untouched = fs::read(lower.join("file"))? == b"below" && lower.join("old").exists();
     Ok(alike && untouched)

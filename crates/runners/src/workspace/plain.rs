@@ -162,6 +162,10 @@ impl Mechanism for Plain {
         self.still_marked(place, kept)
     }
 
+    fn stand(&self, _: &Place) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn look(&self, place: &Place) -> Result<Seen, Error> {
         self.see(place)
     }

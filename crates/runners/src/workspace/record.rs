@@ -3,7 +3,9 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,9 +15,16 @@ use super::Error;
 /// Tells apart what two threads write at the same time.
 static FRESH: AtomicU64 = AtomicU64::new(0);
 
-/// A name that no other process or thread uses at the same time.
+/// When this process first needed a name: another may have had its number.
+static SINCE: LazyLock<u128> = LazyLock::new(|| {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_micros())
+});
+
+/// A name that no other process or thread uses, at the same time or before.
 pub(super) fn fresh() -> String {
-    format!("{}-{}", std::process::id(), FRESH.fetch_add(1, Ordering::Relaxed))
+    let number = FRESH.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{:x}-{number}", std::process::id(), *SINCE)
 }
 
 /// Writes a record in one step; its folder is made if need be.

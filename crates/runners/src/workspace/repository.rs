@@ -10,6 +10,7 @@ mod adopt;
 mod apply;
 mod begin;
 mod bring;
+mod commit;
 mod confront;
 mod create;
 mod dirty;
@@ -26,16 +27,17 @@ mod pool;
 mod prepare;
 mod revert;
 mod share;
+mod stay;
 mod user;
 mod works;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::choice::{Choice, Chooser, Wanted};
+use super::choice::{Beyond, Choice, Chooser, Wanted};
 use super::folders::Folders;
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
@@ -45,7 +47,8 @@ use super::{
     Place, Seen, Spare, Start, names,
 };
 use history::History;
-use mover::Mover;
+use pool::{Cleaner, Shelf};
+use stay::Stay;
 use user::User;
 
 /// What is remembered of histories before it is forgotten; all of it can be found again.
@@ -57,19 +60,30 @@ const MAX_ROUNDS: usize = 5;
 /// A project in a git repository.
 #[derive(Debug)]
 pub(super) struct Repository {
-    git: Git,
+    git: Arc<Git>,
     user: User,
     folders: Folders,
     hub: PathBuf,
     patience: Duration,
-    mover: Mover,
+    /// The process that moves names.
+    mover: Stay,
+    /// The process that writes commits.
+    scribe: Stay,
     wanted: Wanted,
     share: Vec<String>,
     chooser: Chooser,
+    beyond: Beyond,
+    cleaner: Cleaner,
+    /// Checkouts that wait for their next use.
+    shelf: Shelf,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<HashMap<String, HashSet<String>>>,
     /// Histories by base and head, which never change.
     histories: Mutex<HashMap<(String, String), History>>,
+    /// The files of commits, which never change either.
+    trees: Mutex<HashMap<String, String>>,
+    /// Who commits, and in which time zone.
+    signature: Mutex<Option<(String, String)>>,
 }
 
 impl Repository {
@@ -79,14 +93,21 @@ impl Repository {
         state: &Path,
         options: &Options,
     ) -> Result<Option<Self>, Error> {
-        let git = Git::default();
+        let git = Arc::new(Git::default());
         let Some(user) = User::find(&git, project)? else { return Ok(None) };
         let folders = Folders::open(state, options.dir.as_deref())?;
         let hub = folders.state.join("hub.git");
         own::write(&hub, &user, None)?;
         let patience = options.patience;
+        let cleaner = Cleaner {
+            git: Arc::clone(&git),
+            hub: hub.clone(),
+            objects: user.objects.clone(),
+            hash_bytes: user.hash_bytes,
+        };
         let (results, histories) = (Mutex::default(), Mutex::default());
-        let (mover, chooser, wanted) = (Mover::default(), Chooser::default(), options.mechanism);
+        let (mover, scribe) = (Stay::default(), Stay::default());
+        let (chooser, wanted) = (Chooser::default(), options.mechanism);
         let repository = Self {
             git,
             user,
@@ -94,11 +115,17 @@ impl Repository {
             hub,
             patience,
             mover,
+            scribe,
             wanted,
             share: options.share.clone(),
             chooser,
+            beyond: options.beyond.clone(),
+            cleaner,
+            shelf: Shelf::default(),
             results,
             histories,
+            trees: Mutex::default(),
+            signature: Mutex::default(),
         };
         repository.adopt()?;
         Ok(Some(repository))
@@ -108,19 +135,19 @@ impl Repository {
     pub(super) fn survey(
         project: &Path,
         state: &Path,
-        wanted: Wanted,
+        (wanted, beyond): (Wanted, &Beyond),
     ) -> Result<Option<Choice>, Error> {
         let user = User::find(&Git::default(), project)?;
         Ok(user.map(|user| {
             let files = super::index::count(&user.git_dir.join("index"));
-            Chooser::default().choice(wanted, state, files).clone()
+            Chooser::default().choice(wanted, (state, beyond), files).clone()
         }))
     }
 
     /// How workspaces are made here.
     fn choice(&self) -> &Choice {
         let files = super::index::count(&self.user.git_dir.join("index"));
-        self.chooser.choice(self.wanted, &self.folders.homes.current, files)
+        self.chooser.choice(self.wanted, (&self.folders.homes.current, &self.beyond), files)
     }
 
     /// A command on objects alone: no index, no files, no names.
@@ -141,20 +168,6 @@ impl Repository {
     fn on_checkout(&self, name: &str, top: &Path) -> Call<'_> {
         let call = self.git.call(name, Trust::User).env("GIT_DIR", &self.user.git_dir);
         self.user.signed(call.env("GIT_WORK_TREE", top).within(top))
-    }
-
-    /// A commit of a tree, made by whoever the user is.
-    fn commit(&self, tree: &str, parents: &[&str], message: &str) -> Result<String, Error> {
-        let mut call = self.user.signed(self.on_objects("commit-tree")).arg(tree);
-        for parent in parents {
-            call = call.arg("-p").arg(parent);
-        }
-        call.args(["-F", "-"]).input(message.as_bytes().to_vec()).line()
-    }
-
-    /// Moves names in the user's repository, all of them or none.
-    fn move_names(&self, orders: &str) -> Result<(), Error> {
-        self.patiently(|| self.mover.carry_out(&self.git, &self.user.common_dir, orders))
     }
 
     /// Tries again while somebody else holds a lock, for as long as patience lasts.
@@ -244,6 +257,10 @@ impl Mechanism for Repository {
 
     fn unresolved(&self, place: &Place, kept: &Kept) -> Result<Vec<String>, Error> {
         self.still_marked(place, kept)
+    }
+
+    fn stand(&self, place: &Place) -> Result<(), Error> {
+        self.restore(&self.folders.known(place)?)
     }
 
     fn look(&self, place: &Place) -> Result<Seen, Error> {

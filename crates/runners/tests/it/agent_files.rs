@@ -37,6 +37,7 @@ fn describe(agent: &AgentFile) -> String {
         max_turns,
         tools,
         subagents,
+        mcp_servers,
         color,
         icon,
         version,
@@ -64,6 +65,8 @@ fn describe(agent: &AgentFile) -> String {
     add("deny", some(deny));
     let json = |value: serde_json::Value| value.to_string();
     add("subagents", subagents.as_ref().map(|it| json(serde_json::to_value(it).unwrap())));
+    let servers = (!mcp_servers.is_empty()).then(|| serde_json::to_value(mcp_servers).unwrap());
+    add("servers", servers.map(json));
     let legation = serde_json::to_value(legation).unwrap();
     let empty = serde_json::to_value(legation_core::agent::LegationKey::default()).unwrap();
     add("legation", (legation != empty).then(|| json(legation)));

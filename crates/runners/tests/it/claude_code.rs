@@ -8,6 +8,7 @@ use legation_runners::claude_code::{Parser, permissions, spawn, table};
 use legation_runners::envoy::{End, Event, Outcome, Stdin, Tools};
 
 use crate::contract::{charge, shown};
+use crate::talked::layers;
 
 const SILENT: End<'static> = End { status: None, last_words: "" };
 
@@ -26,7 +27,7 @@ fn tools(levels: [Level; 5], others: &[(&str, Level)]) -> Tools {
     let [read, edit, shell, web, delegate] = levels;
     let others: BTreeMap<String, Level> =
         others.iter().map(|(name, level)| ((*name).to_owned(), *level)).collect();
-    Tools { read, edit, shell, web, delegate, others }
+    Tools { read, edit, shell, web, delegate, others, layers: layers(&[], &[], &[]) }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use legation_runners::envoy::{End, Stdin};
 use serde_json::{Value, json};
 
 use crate::contract::{charge, shown};
+use crate::talked::layers;
 
 fn check(transcript: &str, last_words: &str, expected: &Expect) {
     let (mut parser, mut events) = (Parser::default(), Vec::new());
@@ -198,7 +199,15 @@ fn what_is_closed_is_switched_off() {
         let mut charge = charge();
         charge.is_fenced = is_fenced;
         let others = other.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
-        charge.tools = legation_runners::envoy::Tools { read, edit, shell, web, delegate, others };
+        charge.tools = legation_runners::envoy::Tools {
+            read,
+            edit,
+            shell,
+            web,
+            delegate,
+            others,
+            layers: layers(&[], &[], &[]),
+        };
         shown.push_str(&format!("{what}: {:?}\n", permissions(&charge)));
     }
     expect![[r#"

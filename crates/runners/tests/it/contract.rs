@@ -8,7 +8,9 @@ mod hear;
 mod held;
 mod hostile;
 mod shown;
+mod spoken;
 mod talk;
+mod talkers;
 
 use legation_core::money::Usd;
 use legation_core::returns::Tokens;

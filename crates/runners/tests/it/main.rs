@@ -14,5 +14,7 @@ mod gemini;
 mod llm;
 mod opencode;
 mod processes;
+mod servers;
 mod talked;
+mod vendors;
 mod workspaces;

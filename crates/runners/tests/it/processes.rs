@@ -1,6 +1,7 @@
 //! Real programs under real keepers: what they do, and that nothing of them is left.
 
 mod ceilings;
+mod chancery;
 mod ends;
 mod found;
 mod freeze;

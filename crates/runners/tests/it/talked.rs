@@ -1,22 +1,22 @@
 //! What every conversation is tested with: a charge, and what was passed on of it.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
-use legation_core::agent::{Level, Runner};
+use legation_core::agent::{Level, Permissions, Runner};
+use legation_core::config;
 use legation_core::returns::{Metadata, Tokens};
 use legation_runners::envoy::{Charge, Door, Told, Tools};
 
 /// What was passed on.
 #[derive(Clone, Default)]
-pub(crate) struct Heard(Rc<RefCell<Vec<u8>>>);
+pub(crate) struct Heard(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Heard {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
+        self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -28,7 +28,7 @@ impl Write for Heard {
 impl Heard {
     /// What was passed on, a line each.
     pub(crate) fn told(&self) -> Vec<Told> {
-        let heard = self.0.borrow();
+        let heard = self.0.lock().unwrap();
         let lines = heard.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
     }
@@ -53,6 +53,7 @@ impl Heard {
                 told @ (Told::Text(_)
                 | Told::Tool { .. }
                 | Told::Denied { .. }
+                | Told::Unavailable { .. }
                 | Told::Conversation(_)
                 | Told::AskedAgain { .. }
                 | Told::Stalled { .. }
@@ -83,8 +84,10 @@ pub(crate) fn charge(workspace: &Path) -> Charge {
         tools: tools(Level::Allow),
         is_fenced: false,
         door: Door::default(),
+        servers: BTreeMap::new(),
         scratch: workspace.join("scratch"),
         workspace: workspace.to_owned(),
+        env: BTreeMap::new(),
     }
 }
 
@@ -96,5 +99,13 @@ pub(crate) fn tools(shell: Level) -> Tools {
         web: Level::Deny,
         delegate: Level::Deny,
         others: BTreeMap::new(),
+        layers: layers(&[], &[], &[]),
     }
+}
+
+/// What is left where the configuration says this, and nobody else says anything.
+pub(crate) fn layers(allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
+    let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let allow = (!allow.is_empty()).then(|| list(allow));
+    Permissions::new(&config::Permissions { allow, ask: list(ask), deny: list(deny) })
 }

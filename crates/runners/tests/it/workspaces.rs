@@ -8,6 +8,7 @@ mod dir;
 mod going_back;
 mod hostile;
 mod layers;
+mod namespace;
 mod nested;
 mod odd;
 mod plain;

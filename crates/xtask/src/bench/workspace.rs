@@ -56,6 +56,7 @@ fn goals() -> Vec<Goal> {
             goals.extend([
                 Goal::at_most(way, files, "create_ms", create_ms),
                 Goal::shown(way, files, "first_create_ms"),
+                Goal::shown(way, files, "idle_create_ms"),
                 Goal::shown(way, files, "moved_create_ms"),
                 Goal::at_most(way, files, "status_ratio", STATUS_RATIO),
                 Goal::shown(way, files, "status_ms"),

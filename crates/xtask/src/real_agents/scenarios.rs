@@ -16,45 +16,68 @@ pub(crate) struct Scenario {
     pub(crate) play: fn(&Stage) -> Result<String>,
 }
 
+impl Scenario {
+    const fn new(
+        name: &'static str,
+        scripts: fn() -> Scripts,
+        play: fn(&Stage) -> Result<String>,
+    ) -> Self {
+        Self { name, scripts, play }
+    }
+}
+
 /// All of them.
 pub(crate) const SCENARIOS: &[Scenario] = &[
     alone("claude writes a file and returns", |stage| works_alone(stage, "claude")),
     alone("codex writes a file and returns", |stage| works_alone(stage, "codex")),
     alone("opencode writes a file and returns", |stage| works_alone(stage, "opencode")),
     alone("gemini writes a file and returns", |stage| works_alone(stage, "gemini")),
+    alone("llm writes a file and returns", |stage| works_alone(stage, "anthropic-llm")),
+    alone("llm with chat writes a file and returns", |stage| works_alone(stage, "openai-llm")),
+    alone("opencode over ACP writes a file", |stage| works_over_acp(stage, "opencode-acp")),
+    alone("gemini over ACP writes a file", |stage| works_over_acp(stage, "gemini-acp")),
     asked_again("claude is asked again", |stage| is_asked_again(stage, "claude")),
     asked_again("codex is asked again", |stage| is_asked_again(stage, "codex")),
     asked_again("opencode is asked again", |stage| is_asked_again(stage, "opencode")),
     asked_again("gemini is asked again", |stage| is_asked_again(stage, "gemini")),
-    Scenario {
-        name: "claude delegates to codex",
-        scripts: || pair("codex"),
-        play: |stage| hands_on(stage, "claude", "codex"),
-    },
-    Scenario {
-        name: "codex delegates to gemini",
-        scripts: || pair("gemini"),
-        play: |stage| hands_on(stage, "codex", "gemini"),
-    },
-    Scenario {
-        name: "gemini delegates to opencode",
-        scripts: || pair("opencode"),
-        play: |stage| hands_on(stage, "gemini", "opencode"),
-    },
-    Scenario {
-        name: "opencode delegates to claude",
-        scripts: || pair("claude"),
-        play: |stage| hands_on(stage, "opencode", "claude"),
-    },
-    Scenario {
-        name: "the depth limit is refused inside",
-        scripts: || pair("codex"),
-        play: refused_inside,
-    },
+    Scenario::new(
+        "claude delegates to codex",
+        || pair("codex"),
+        |stage| hands_on(stage, "claude", "codex"),
+    ),
+    Scenario::new(
+        "codex delegates to gemini",
+        || pair("gemini"),
+        |stage| hands_on(stage, "codex", "gemini"),
+    ),
+    Scenario::new(
+        "gemini delegates to opencode",
+        || pair("opencode"),
+        |stage| hands_on(stage, "gemini", "opencode"),
+    ),
+    Scenario::new(
+        "opencode delegates to claude",
+        || pair("claude"),
+        |stage| hands_on(stage, "opencode", "claude"),
+    ),
+    Scenario::new(
+        "llm delegates to codex",
+        || pair("codex"),
+        |stage| hands_on(stage, "anthropic-llm", "codex"),
+    ),
+    Scenario::new(
+        "claude delegates to llm",
+        || pair("openai-llm"),
+        |stage| hands_on(stage, "claude", "openai-llm"),
+    ),
+    Scenario::new("the depth limit is refused inside", || pair("codex"), refused_inside),
     stopped("claude is cancelled in a shell call", |stage| leaves_nothing(stage, "claude")),
     stopped("codex is cancelled in a shell call", |stage| leaves_nothing(stage, "codex")),
     stopped("opencode is cancelled in a shell call", |stage| leaves_nothing(stage, "opencode")),
     stopped("gemini is cancelled in a shell call", |stage| leaves_nothing(stage, "gemini")),
+    stopped("llm is cancelled in a shell call", |stage| leaves_nothing(stage, "openai-llm")),
+    stopped("opencode over ACP is cancelled", |stage| leaves_nothing(stage, "opencode-acp")),
+    stopped("gemini over ACP is cancelled", |stage| leaves_nothing(stage, "gemini-acp")),
 ];
 
 const fn alone(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scenario {
@@ -62,7 +85,7 @@ const fn alone(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scenar
         let steps = vec![Step::Write("made.txt", "made"), Step::Return(&["made.txt"])];
         Scripts::default().with("alone", steps)
     };
-    Scenario { name, scripts, play }
+    Scenario::new(name, scripts, play)
 }
 
 const fn asked_again(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scenario {
@@ -74,7 +97,7 @@ const fn asked_again(name: &'static str, play: fn(&Stage) -> Result<String>) -> 
         ];
         Scripts::default().with("forgetful", steps)
     };
-    Scenario { name, scripts, play }
+    Scenario::new(name, scripts, play)
 }
 
 const fn stopped(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scenario {
@@ -82,7 +105,7 @@ const fn stopped(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scen
         Scripts::default()
             .with("long", vec![Step::Shell(format!("echo begun; {SLEEP}; echo over"))])
     };
-    Scenario { name, scripts, play }
+    Scenario::new(name, scripts, play)
 }
 
 /// What the programs call the tools that start agents of their own.
@@ -144,6 +167,19 @@ fn works_alone(stage: &Stage, agent: &str) -> Result<String> {
     let own = |tool: &String| OWN_AGENTS.contains(&tool.as_str());
     let offered = stage.seen().into_iter().flat_map(|seen| seen.tools).find(own);
     ensure!(offered.is_none(), "the program offers agents of its own: {offered:?}");
+    Ok(format!("{}, tools {used}", figures(subtask)))
+}
+
+/// Over the protocol: what tokens are told differs from program to program.
+fn works_over_acp(stage: &Stage, agent: &str) -> Result<String> {
+    let task = "Write the file. (script alone)";
+    let delegation = stage.json(&["delegate", "--agent", agent, task])?;
+    is_completed(&delegation)?;
+    let subtask = subtask(&delegation)?;
+    let changed = subtask.pointer("/receipt/filesChanged");
+    ensure!(changed == Some(&json!(["made.txt"])), "it changed {changed:?}");
+    let used = subtask.pointer("/receipt/toolCalls").cloned().unwrap_or_default();
+    ensure!(used.as_object().is_some_and(|used| !used.is_empty()), "no tool call was seen");
     Ok(format!("{}, tools {used}", figures(subtask)))
 }
 

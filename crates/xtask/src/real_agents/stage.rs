@@ -18,12 +18,16 @@ use crate::process;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How often it is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Agents by name and runner, with the model each is told to use.
+/// Agents by name and runner, with the model each is told to use, or with the command.
 const AGENTS: &[(&str, &str, &str)] = &[
-    ("claude", "claude-code", "claude-sonnet-4-5"),
-    ("codex", "codex", "gpt-5"),
-    ("opencode", "opencode", "scripted/scripted"),
-    ("gemini", "gemini", "gemini-2.5-flash"),
+    ("claude", "claude-code", "model: claude-sonnet-4-5"),
+    ("codex", "codex", "model: gpt-5"),
+    ("opencode", "opencode", "model: scripted/scripted"),
+    ("gemini", "gemini", "model: gemini-2.5-flash"),
+    ("anthropic-llm", "llm", "model: anthropic/claude-sonnet-4-5"),
+    ("openai-llm", "llm", "model: openai/gpt-5"),
+    ("opencode-acp", "acp", "command: [opencode, acp]"),
+    ("gemini-acp", "acp", "command: [gemini, --acp]"),
 ];
 
 /// A project in which a scenario is played.
@@ -56,10 +60,26 @@ impl Stage {
             fs::create_dir_all(self.root.join(folder))?;
         }
         self.write("project/README.md", "# A project\n")?;
-        for (name, runner, model) in AGENTS {
+        let env = serde_json::json!({
+            "XDG_CONFIG_HOME": self.root.join("config"), "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url,
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+        });
+        let writable = serde_json::json!([self.root.join("home")]);
+        self.write(
+            "project/.legation/config.toml",
+            &format!("[sandbox]\nwritable = {writable}\n"),
+        )?;
+        for (name, runner, more) in AGENTS {
+            // Of a program that is only known by its command nothing else is known, either.
+            let (model, command) = match more.strip_prefix("command: ") {
+                Some(command) => (String::new(), format!("  command: {command}\n  env: {env}\n")),
+                None => (format!("{more}\n"), String::new()),
+            };
             let text = format!(
-                "---\nname: {name}\ndescription: Works with {runner}.\nmodel: {model}\n\
-                 subagents:\n  allow: [\"*\"]\nlegation:\n  runner: {runner}\n---\nBe brief.\n"
+                "---\nname: {name}\ndescription: Works with {runner}.\n{model}\
+                 subagents:\n  allow: [\"*\"]\nlegation:\n  runner: {runner}\n{command}---\n\
+                 Be brief.\n"
             );
             self.write(&format!("project/.legation/agents/{name}.md"), &text)?;
         }
@@ -72,6 +92,7 @@ impl Stage {
         let cost = serde_json::json!({"input": 3, "output": 15});
         let opencode = serde_json::json!({
             "autoupdate": false, "share": "disabled", "small_model": "scripted/scripted",
+            "model": "scripted/scripted",
             "provider": {"scripted": {
                 "npm": "@ai-sdk/openai-compatible",
                 "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
@@ -124,6 +145,7 @@ impl Stage {
         command.env("XDG_RUNTIME_DIR", folder("run")).env("XDG_CONFIG_HOME", folder("config"));
         command.env("CODEX_HOME", folder("codex")).env("LANG", "C.UTF-8");
         command.env("ANTHROPIC_BASE_URL", &url).env("ANTHROPIC_API_KEY", "sk-ant-none");
+        command.env("OPENAI_BASE_URL", format!("{url}/v1"));
         command.env("OPENAI_API_KEY", "none").env("OPENCODE_DISABLE_MODELS_FETCH", "1");
         command.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", &url);
         Ok(command.output()?)

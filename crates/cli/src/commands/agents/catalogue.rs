@@ -26,7 +26,7 @@ impl Catalogue {
         let project = Project::current()?;
         let effective = project.config(output)?;
         let loaded = load(&project.dir, project::home().as_deref());
-        let roster = Roster::new(loaded.definitions(), &effective.config);
+        let roster = loaded.roster(&effective.config);
         let mut references = loaded.check_references(&roster);
         let strangers = check_configured(&roster).into_iter();
         references.extend(strangers.map(|stranger| placed(stranger, &effective)));

@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use legation_core::agent::{Explained, Level, Refusal, Roster, Runner, may_delegate};
-use legation_core::code::Code;
+use legation_core::agent::{Account, Explained, Level, Refusal, Runner};
 use legation_core::ids::AgentId;
 use legation_engine::client::passed_on;
 use legation_runners::envoy::Tools;
@@ -54,14 +53,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let roster = &catalogue.roster;
     let child = AgentId::new(&args.child);
     let callers: Vec<AgentId> = args.parents.iter().flat_map(|path| path.0.clone()).collect();
-    let path: Vec<AgentId> = callers.iter().cloned().chain([child.clone()]).collect();
-    let answer = all_the_way(roster, &path);
-    if let Err(refusal) = &answer
-        && refusal.code == Code::AgentNotFound
-    {
-        return Err(refusal.clone().into());
-    }
-    let permissions = roster.permissions(&path, None)?;
+    let Account { answer, reason, permissions } = roster.account(&callers, &child)?;
     let tools = match args.tools.as_slice() {
         [] => permissions.tools(),
         tools => tools.to_vec(),
@@ -70,7 +62,6 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let definition = roster.resolve(callers.last(), &child)?;
     let runner = runner_of(&definition, &passed_on());
     let told = runner.map_or_else(Vec::new, |runner| told(runner, &Tools::of(&permissions)));
-    let reason = reason(callers.last(), &answer);
     let names = || [ROOT].into_iter().chain(callers.iter().map(AgentId::as_str));
     let value = json!({
         "allowed": answer.is_ok(), "reason": reason,
@@ -88,31 +79,6 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         text((&parent, &args.child), &answer, &reason, &rows) + &as_told(runner, &told)
     });
     Ok(ExitCode::SUCCESS)
-}
-
-/// Whether each agent of a path may delegate to the next. The first that may not is the
-/// answer: what lies below it cannot be.
-fn all_the_way(roster: &Roster, path: &[AgentId]) -> Result<Level, Refusal> {
-    let mut last = Ok(Level::Allow);
-    for (at, agent) in path.iter().enumerate() {
-        let above = path.get(..at).unwrap_or_default();
-        last = may_delegate(roster, above, agent);
-        if last.is_err() {
-            break;
-        }
-    }
-    last
-}
-
-fn reason(parent: Option<&AgentId>, answer: &Result<Level, Refusal>) -> String {
-    match (answer, parent) {
-        (Err(refusal), _) => refusal.message.clone(),
-        (Ok(_), None) => "A root may delegate to every enabled agent.".to_owned(),
-        (Ok(level), Some(parent)) => {
-            let asked = if *level == Level::Ask { " A human is asked each time." } else { "" };
-            format!("The `subagents` of `{parent}` allow it.{asked}")
-        }
-    }
 }
 
 fn text(

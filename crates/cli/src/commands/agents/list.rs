@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::catalogue::Catalogue;
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::page::{WIDTH, clipped};
+use crate::page::{clipped, width};
 
 pub(super) fn run(output: &mut Output) -> Result<ExitCode, CommandError> {
     let catalogue = Catalogue::load(output)?;
@@ -80,6 +80,6 @@ impl Row {
             "" => "(no description)",
             description => description,
         };
-        format!("{}\n    {}\n", clipped(&first, WIDTH), clipped(second, WIDTH - 4))
+        format!("{}\n    {}\n", clipped(&first, width()), clipped(second, width() - 4))
     }
 }

@@ -71,7 +71,11 @@ fn text(args: &Args) -> String {
              legation submit --status completed --summary \"{id} has nothing to do yet.\"\n"
         )
     } else {
-        format!("  command: {}\n", json!(args.command))
+        format!(
+            "  # It says what came of it: by `legation submit`, or by a return that it prints.\n  \
+             command: {}\n",
+            json!(args.command)
+        )
     };
     let description = json!(args.description);
     format!("---\nid: {id}\ndescription: {description}\nlegation:\n{command}---\n")

@@ -81,6 +81,7 @@ fn facts(definition: &Definition, enabled: bool) -> Vec<(&'static str, String)> 
         subagents.map_or_else(|| "nobody".to_owned(), |subagents| listed(&subagents.allow));
     let tools = &definition.tools;
     let allow = tools.allow.as_deref();
+    let servers: Vec<&str> = definition.mcp_servers.keys().map(String::as_str).collect();
     vec![
         ("enabled", if enabled { "yes" } else { "no" }.to_owned()),
         ("runner", runner.to_owned()),
@@ -91,6 +92,7 @@ fn facts(definition: &Definition, enabled: bool) -> Vec<(&'static str, String)> 
         ("allowed", allow.map_or_else(|| "as its parent".to_owned(), listed)),
         ("asked", tools.ask.join(", ")),
         ("denied", tools.deny.join(", ")),
+        ("servers", servers.join(", ")),
         ("delegates", delegates),
         ("never to", some(subagents.map(|subagents| subagents.deny.join(", ")))),
         ("verify", legation.verify.join("; ")),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use legation_core::decision::{Action, DelegationDecision, Source, Subtask};
 use legation_core::task::Task;
 
-use crate::page::{WIDTH, clipped, row};
+use crate::page::{clipped, row, width};
 
 /// Columns of a bar that is full.
 const BAR: f64 = 20.0;
@@ -37,7 +37,7 @@ fn verdict(task: &Task, decision: &DelegationDecision, text: &mut String) {
         Action::Direct => "DIRECT: do not delegate",
     };
     let title = if task.title.trim().is_empty() { &task.description } else { &task.title };
-    let title = cut(title, WIDTH - INDENT.len());
+    let title = cut(title, width() - INDENT.len());
     let needed = decision.metadata.thresholds.delegation_score;
     let pattern = serde_json::to_value(decision.suggested_pattern).unwrap_or_default();
     let pattern = pattern.as_str().unwrap_or_default();

@@ -1,11 +1,13 @@
 //! The project: its configuration, its agents, its engine and its journal.
 
 use std::fs;
+use std::path::Path;
 
-use legation_core::agent::{Roster, Severity};
+use legation_core::agent::Severity;
 use legation_core::config::Config;
 use legation_engine::client::{Paths, engine_pid};
 use legation_runners::agents::load;
+use rustix::fs::{Access, access};
 use serde::Serialize;
 
 use crate::config::merged;
@@ -45,6 +47,14 @@ pub(super) struct Journal {
     pub(super) sound: Option<bool>,
 }
 
+/// Why nothing could be written in a folder that is there or would be made.
+fn closed(folder: &Path) -> Option<String> {
+    let there = folder.ancestors().find(|folder| folder.exists())?;
+    let problem = access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;
+    let there = there.display();
+    Some(format!("nothing can be delegated here: {there} cannot be written to: {problem}"))
+}
+
 /// Looks at the project of the working folder.
 pub(super) fn look() -> Result<Looked, CommandError> {
     let reach = Reach::current()?;
@@ -63,6 +73,8 @@ pub(super) fn look() -> Result<Looked, CommandError> {
     if agents.errors > 0 {
         problems.push("agent files have errors; `legation agents check` shows them".to_owned());
     }
+    problems.extend(closed(&reach.paths.logs));
+    problems.extend(closed(&reach.paths.workspaces()));
     let journal = journal(&reach, &mut problems);
     let mut folders = reach.project.dir.ancestors();
     Ok(Looked {
@@ -80,7 +92,7 @@ pub(super) fn look() -> Result<Looked, CommandError> {
 
 fn findings(reach: &Reach, config: &Config) -> Findings {
     let loaded = load(&reach.project.dir, project::home().as_deref());
-    let roster = Roster::new(loaded.definitions(), config);
+    let roster = loaded.roster(config);
     let references = loaded.check_references(&roster);
     let of = |severity| {
         let all = loaded.findings.iter().chain(&references);

@@ -3,7 +3,7 @@
 use legation_core::config::{Config, Mechanism};
 use legation_engine::client::Paths;
 use legation_engine::named;
-use legation_runners::workspace::{Spaces, Wanted, Way};
+use legation_runners::workspace::{Beyond, Spaces, Wanted, Way};
 use serde::Serialize;
 
 /// How workspaces are made.
@@ -39,7 +39,8 @@ impl Workspaces {
             return None;
         }
         let dir = dir.as_ref().unwrap_or(&paths.state);
-        let choice = match Spaces::survey(&paths.project, dir, wanted) {
+        let beyond = std::env::current_exe().map_or_else(|_| Beyond::default(), Beyond::Try);
+        let choice = match Spaces::survey(&paths.project, dir, (wanted, &beyond)) {
             Ok(choice) => choice,
             Err(problem) => {
                 problems.push(format!("no workspace can be made: {problem}"));

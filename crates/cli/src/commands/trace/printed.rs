@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::page::{WIDTH, clipped, count};
+use crate::page::{block, clipped, count, width};
 use crate::reach::Reach;
 use crate::show::figures::short;
 
@@ -70,7 +70,10 @@ pub(super) fn run(
             status.to_owned(),
         ];
         facts.extend(exit.map(|code| format!("exit code {code}")));
-        let mut page = format!("{}\n", clipped(&facts.join(" · "), WIDTH));
+        let mut page = format!("{}\n", clipped(&facts.join(" · "), width()));
+        for error in end.into_iter().flat_map(|end| &end.answer.errors) {
+            page.push_str(&block(&format!("{}: {}", error.kind, error.message), 2));
+        }
         for (name, tail) in &outputs {
             add(&mut page, name, tail);
         }

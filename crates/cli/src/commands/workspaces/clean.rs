@@ -11,7 +11,7 @@ use crate::commands::diff::failed;
 use crate::commands::values;
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::page::{WIDTH, clipped, count, row, tame};
+use crate::page::{clipped, count, row, tame, width};
 
 const BYTES_PER_MB: u64 = 1024 * 1024;
 const SECONDS_PER_DAY: u64 = 86_400;
@@ -39,7 +39,7 @@ fn days(text: &str) -> Result<u32, String> {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let stock = Stock::take()?;
+    let stock = Stock::take_inside()?;
     let workspace = stock.reach.project.config(output)?.config.workspace;
     let days = args.older_than.unwrap_or(workspace.max_age_days);
     let limits = Limits {
@@ -159,7 +159,7 @@ fn page(goes: &[(Surplus, Because)], bytes: u64, done: bool) -> String {
         };
         let ago = age(since_ms(what));
         let line = format!("{}  {what_it_is} · {ago} · {why}", name(what));
-        text.push_str(&format!("{}\n", clipped(&line, WIDTH)));
+        text.push_str(&format!("{}\n", clipped(&line, width())));
     }
     let mut all = vec![count(goes.len(), "thing")];
     all.extend(Some(size(bytes)).filter(|_| bytes > 0));

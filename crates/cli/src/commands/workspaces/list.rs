@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::stock::{Entry, Stock, age, size};
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::page::{WIDTH, clipped, tame};
+use crate::page::{clipped, tame, width};
 use crate::show::figures::short;
 
 pub(super) fn run(output: &mut Output) -> Result<ExitCode, CommandError> {
@@ -43,5 +43,5 @@ fn line(entry: &Entry) -> String {
         (None, None) => String::new(),
     };
     // A path that is cut is of no use to anybody.
-    format!("{}\n        {}\n", clipped(&first, WIDTH), tame(&place))
+    format!("{}\n        {}\n", clipped(&first, width()), tame(&place))
 }

@@ -11,6 +11,7 @@ use legation_runners::workspace::Place;
 use serde_json::json;
 
 use super::stock::{Entry, Stock};
+use crate::commands::diff::failed;
 use crate::error::CommandError;
 use crate::output::Output;
 use crate::page::tame;
@@ -35,17 +36,20 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let stock = Stock::take()?;
+    let stock = Stock::take_inside()?;
     let entry = stock.find(&args.id)?;
     let Some(standing) = &entry.standing else { return Err(gone(entry)) };
     let place = &standing.place;
+    stock.spaces.stand(place).map_err(|problem| failed(&problem))?;
     if output.wants_json() {
         // A shell answers in its own words; programs are told where to start one.
         let env: serde_json::Map<_, _> =
             place.env.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
         // Without the slash that an empty way below the top leaves at its end.
         let path: PathBuf = place.cwd.components().collect();
-        let value = json!({"attempt": entry.attempt, "path": path, "env": env});
+        let holder = stock.inside.as_ref().map(|inside| inside.holder);
+        let value =
+            json!({"attempt": entry.attempt, "path": path, "env": env, "namespaceOf": holder});
         output.answer(&value, String::new);
         return Ok(ExitCode::SUCCESS);
     }

@@ -36,7 +36,7 @@ struct Known {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let stock = Stock::take()?;
+    let stock = Stock::take_inside()?;
     let entry = stock.find(&args.id)?;
     let known = known(&stock.reach, entry)?;
     let files = match (&entry.work, &entry.standing) {

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use legation_core::Code;
 use legation_core::ids::DelegationId;
 use legation_core::text::{shown, span};
+use legation_runners::workspace::namespace::{self, Inside, Namespace};
 use legation_runners::workspace::{KeptWork, Provenance, Spaces, Standing};
 use serde_json::{Value, json};
 
@@ -22,6 +23,8 @@ pub(super) struct Stock {
     pub(super) reach: Reach,
     pub(super) spaces: Spaces,
     pub(super) entries: Vec<Entry>,
+    /// Where workspaces can be seen only from inside a user namespace, this process is.
+    pub(super) inside: Option<Inside>,
 }
 
 /// A workspace, the work that is kept of it, or both.
@@ -36,11 +39,24 @@ pub(super) struct Entry {
 impl Stock {
     /// Looks at all of it. An attempt sees nothing of this: it is the user's.
     pub(super) fn take() -> Result<Self, CommandError> {
+        Self::taken(|_| Ok(None))
+    }
+
+    /// The same for whoever needs to see the files in workspaces, too.
+    pub(super) fn take_inside() -> Result<Self, CommandError> {
+        Self::taken(enter)
+    }
+
+    fn taken(
+        enter: impl Fn(&Reach) -> Result<Option<Inside>, CommandError>,
+    ) -> Result<Self, CommandError> {
         let reach = Reach::current()?;
         if reach.is_attempt() {
             return Err(CommandError::usage("workspaces are not looked at from inside of one")
                 .hint("do it in the folder of your project"));
         }
+        // Before anything else: only a process with one thread gets in.
+        let inside = enter(&reach)?;
         let spaces = spaces(&reach)?;
         let standing = spaces.standing().map_err(|problem| failed(&problem))?;
         let over = over(&reach, standing.iter().map(|one| one.place.tree.as_str()).collect())?;
@@ -66,7 +82,7 @@ impl Stock {
         }
         // What is there comes first, and of each kind the newest.
         entries.sort_by_key(|entry| (entry.standing.is_none(), entry.age_ms()));
-        Ok(Self { reach, spaces, entries })
+        Ok(Self { reach, spaces, entries, inside })
     }
 
     /// The one that an attempt's id means, or the beginning of it; the id of a delegation
@@ -99,6 +115,23 @@ impl Stock {
             }
         }
     }
+}
+
+/// Goes where the workspaces of this user can be seen, if that is anywhere else than here.
+fn enter(reach: &Reach) -> Result<Option<Inside>, CommandError> {
+    if !namespace::is_needed() {
+        return Ok(None);
+    }
+    let program = std::env::current_exe().unwrap_or_default();
+    let namespace = Namespace::of(&reach.paths.state, &program);
+    if !namespace.is_used() {
+        return Ok(None);
+    }
+    namespace.enter().map(Some).map_err(|closed| {
+        let message = format!("the workspaces cannot be looked into: {closed}");
+        CommandError::failed(Code::WorkspaceFailed, message)
+            .hint("`legation workspaces list` tells what there is; nothing was changed")
+    })
 }
 
 impl Entry {

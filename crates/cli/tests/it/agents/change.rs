@@ -45,6 +45,7 @@ fn a_new_agent_is_a_file_that_works_at_once() {
         id: linter
         description: "Finds: \"mistakes\"\n# and more"
         legation:
+          # It says what came of it: by `legation submit`, or by a return that it prints.
           command: ["./lint.sh","--fast","a \"b\""]
         ---
     "#]]

@@ -22,7 +22,9 @@ fn an_engine_that_dies_is_looked_for_and_the_same_delegation_waited_for() {
              Found \u{1b}[31mnothing.
         Result: All is well.
           a.txt  report
-        Next: legation diff del-1 a, then legation retry or skip
+        Next: legation diff del-1 a shows its work, which is kept.
+          legation retry del-1 a   starts it again
+          legation skip del-1 a    goes on without it
         ! the engine has gone; looking for it again
         [exit 3]
     "#]]

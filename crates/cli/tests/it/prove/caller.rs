@@ -23,36 +23,44 @@ fn a_child_sees_its_callers_environment_and_not_that_of_who_started_the_engine()
     // A password is in nothing that others read.
     let found = stage.shell("grep -l 'me:pass' -r .legation ~/.local/state/legation/*/attempts");
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");
-    let modes = stage.shell("stat -c %a ~/.local/state/legation/*/callers/*");
-    assert_eq!(String::from_utf8_lossy(&modes.stdout), "600\n600\n");
+    // Nothing of it stays when all is over.
+    let left = stage.shell("ls ~/.local/state/legation/*/callers");
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
 }
 
 #[test]
-fn nested_calls_retries_and_the_time_after_a_crash_keep_the_first_callers_environment() {
+fn nested_calls_and_the_time_after_a_crash_keep_the_first_callers_environment() {
     let stage = Stage::new("[recovery]\nmaxRetries = 0\n");
     let nests = format!(
-        "{TELLS}TZ=Mars/Base legation delegate --json --agent leaf 'A part' > /dev/null\n\
-         [ -e $OUT/second ] || exit 1\nlegation submit --status completed --summary ok"
+        "{TELLS}touch $OUT/up; until [ -e $OUT/second ]; do :; done\n\
+         TZ=Mars/Base legation delegate --json --agent leaf 'A part' > /dev/null\n\
+         [ -e $OUT/third ] || exit 1\nlegation submit --status completed --summary ok"
     );
     stage.agent("top", "subagents:\n  allow: ['*']\n", &nests);
     stage.agent("leaf", "", &format!("{TELLS}legation submit --status completed --summary ok"));
-    let mut call = stage.legation(&["delegate", "--json", "--agent", "top", "Both"]);
+    let mut call = stage.legation(&["delegate", "--detach", "--json", "--agent", "top", "Both"]);
     let said = call.env("TZ", "Asia/Tokyo").output().unwrap();
     let view: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap();
-    assert_eq!(view["status"], "failed", "{view}");
     let id = view["delegationId"].as_str().unwrap();
-    let subtask = view["subtasks"][0]["id"].as_str().unwrap();
-    stage.kill();
-    wait_for("the engine to be gone", || stage.engine().is_none().then_some(()));
+    wait_for("it to start", || stage.out("up").exists().then_some(()));
+    let modes = stage.shell("stat -c %a ~/.local/state/legation/*/callers/*");
+    assert_eq!(String::from_utf8_lossy(&modes.stdout), "600\n");
+    assert!(stage.kill());
     std::fs::write(stage.out("second"), "").unwrap();
-    let mut again = stage.legation(&["retry", id, subtask, "--wait", "--json"]);
-    let said = again.env("TZ", "Europe/Berlin").output().unwrap();
-    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stdout));
-    assert_eq!(seen(&stage), vec!["Asia/Tokyo|||"; 4]);
-    // Where what was kept is gone, there is still the engine's own.
-    assert!(stage.shell("rm ~/.local/state/legation/*/callers/*").status.success());
-    stage.agent("top", "", &format!("{TELLS}legation submit --status completed --summary ok"));
-    std::fs::remove_file(stage.out("second")).unwrap();
-    let (_, other) = stage.json(&["delegate", "--agent", "top", "Once more"]);
-    assert_eq!(other["status"], "completed", "{other}");
+    let from_berlin = |args: &[&str]| {
+        let said = stage.legation(args).env("TZ", "Europe/Berlin").output().unwrap();
+        serde_json::from_slice::<serde_json::Value>(&said.stdout).unwrap()
+    };
+    let view = from_berlin(&["resume", id, "--wait", "--json"]);
+    assert_eq!(view["status"], "failed", "{view}");
+    assert_eq!(seen(&stage), ["Asia/Tokyo|||"; 2]);
+
+    // That is over. Whoever has it go on again lends an environment.
+    std::fs::write(stage.out("third"), "").unwrap();
+    let subtask = view["subtasks"][0]["id"].as_str().unwrap();
+    let view = from_berlin(&["retry", id, subtask, "--wait", "--json"]);
+    assert_eq!(view["status"], "completed", "{view}");
+    assert_eq!(seen(&stage)[2..], ["Europe/Berlin|||"; 2]);
+    let left = stage.shell("ls ~/.local/state/legation/*/callers");
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
 }

@@ -9,6 +9,8 @@ use super::stage::{Stage, shown, wait_for};
 
 /// How often the engine is killed.
 const KILLS: usize = 200;
+/// What it is told about its project.
+pub(super) const CONFIG: &str = "[limits]\nmaxConcurrentTotal = 6\n[recovery]\nmaxRetries = 0\n";
 /// Subtasks of each delegation.
 const PARTS: usize = 3;
 
@@ -28,7 +30,11 @@ fn delegate(stage: &Stage, number: usize) -> Option<String> {
 
 #[test]
 fn nothing_is_lost_doubled_or_left_behind_however_often_the_engine_is_killed() {
-    let stage = Stage::new("[limits]\nmaxConcurrentTotal = 6\n[recovery]\nmaxRetries = 0\n");
+    survives(&Stage::new(CONFIG), KILLS);
+}
+
+/// Kills the engine so often while it works, and looks at what came of it.
+pub(super) fn survives(stage: &Stage, most_kills: usize) {
     stage.agent(
         "w",
         "",
@@ -38,9 +44,9 @@ fn nothing_is_lost_doubled_or_left_behind_however_often_the_engine_is_killed() {
     let mut kills = 0;
     let mut rounds = 0;
     let mut ids = BTreeMap::new();
-    while kills < KILLS {
+    while kills < most_kills {
         // The same key again, where the engine died before it could answer.
-        match delegate(&stage, rounds) {
+        match delegate(stage, rounds) {
             Some(id) => {
                 ids.insert(rounds, id);
                 rounds += 1;

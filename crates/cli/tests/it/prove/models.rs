@@ -2,13 +2,20 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
 use super::stage::{Stage, wait_for};
 
 /// A model that says one thing after another, and the last again and again.
-fn model(answers: Vec<Value>) -> String {
+pub(super) fn model(answers: Vec<Value>) -> String {
+    listening_model(answers).0
+}
+
+/// The same, with what it is asked.
+fn listening_model(answers: Vec<Value>) -> (String, Receiver<Value>) {
+    let (tell, asked) = channel();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -26,6 +33,8 @@ fn model(answers: Vec<Value>) -> String {
             }
             let mut body = vec![0; length];
             reader.read_exact(&mut body).unwrap();
+            // Not everybody wants to know.
+            let _ = tell.send(serde_json::from_slice(&body).unwrap());
             let answer = answers.get(no).or(answers.last()).unwrap();
             let usage = json!({"prompt_tokens": 1_000, "completion_tokens": 100});
             let text = format!(
@@ -41,15 +50,15 @@ fn model(answers: Vec<Value>) -> String {
             let _ = reader.get_mut().write_all((head + &text).as_bytes());
         }
     });
-    address
+    (address, asked)
 }
 
-fn call(tool: &str, arguments: &Value) -> Value {
+pub(super) fn call(tool: &str, arguments: &Value) -> Value {
     let function = json!({"name": tool, "arguments": arguments.to_string()});
     json!({"tool_calls": [{"index": 0, "id": "c", "function": function}]})
 }
 
-fn submit() -> Value {
+pub(super) fn submit() -> Value {
     call("submit_result", &json!({"status": "completed", "summary": "Written."}))
 }
 
@@ -57,7 +66,7 @@ fn write() -> Value {
     call("write", &json!({"path": "new.txt", "content": "new\n"}))
 }
 
-fn agent(stage: &Stage, tools: &str, address: &str) {
+pub(super) fn agent(stage: &Stage, tools: &str, address: &str) {
     let text = format!(
         "---\nid: m\nname: m\ndescription: test agent\nmodel: openai/test-model\n{tools}legation:\n  \
          runner: llm\n  timeout: 60s\n  env: {{OPENAI_BASE_URL: \"{address}\"}}\n---\nDo it.\n"
@@ -125,4 +134,88 @@ fn a_tool_that_has_to_be_asked_for_waits_for_a_human() {
             "{ended}"
         );
     }
+}
+
+/// What the model was told of its tools in each request after the first.
+fn results(asked: &Receiver<Value>) -> Vec<String> {
+    let last = |request: Value| {
+        let messages = request["messages"].as_array().unwrap();
+        messages.last().unwrap()["content"].as_str().unwrap_or_default().to_owned()
+    };
+    asked.try_iter().skip(1).map(last).collect()
+}
+
+#[test]
+fn a_model_delegates_through_our_own_door() {
+    let stage = Stage::new("");
+    stage.agent("helper", "", "cat > /dev/null; echo helped > help.txt; legation submit --status completed --summary Helped.");
+    let delegate = call("mcp__legation__delegate", &json!({"agent": "helper", "task": "Help."}));
+    let (address, asked) = listening_model(vec![delegate, submit()]);
+    agent(&stage, "subagents: {allow: [helper]}\n", &address);
+    let (exit, view) = stage.json(&["delegate", "--agent", "m", "Have it done"]);
+    assert_eq!((exit, &view["status"]), (0, &json!("completed")), "{view}");
+    let receipt = &view["subtasks"][0]["receipt"];
+    assert_eq!(receipt["toolCalls"]["mcp:legation/delegate"], 1, "{receipt}");
+    assert_eq!(receipt["grandchildren"][0]["ended"], "completed", "{receipt}");
+    let told = results(&asked).join("\n");
+    assert!(told.contains("Helped.") && told.contains("remaining"), "{told}");
+    assert!(stage.processes().is_empty());
+}
+
+/// A server with one tool that writes into the folder it works in.
+const SERVER: &str = r#"#!/bin/sh
+while IFS= read -r line; do
+    id=$(printf '%s' "$line" | sed -n 's/.*[{,]"id":\([0-9]*\),.*/\1/p')
+    say() { printf '%s\n' "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$1}"; }
+    case "$line" in
+    *'"method":"initialize"'*) say '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"}}';;
+    *'"method":"tools/list"'*) say '{"tools":[{"name":"note"},{"name":"burn"}]}';;
+    *'"name":"note"'*) echo "$NOTE" > note.txt; echo x > "$OUTSIDE" 2> /dev/null; say '{"content":[{"type":"text","text":"Noted."}]}';;
+    esac
+done
+"#;
+
+#[test]
+fn a_model_uses_servers_of_the_project_inside_its_fence_and_by_its_permissions() {
+    let stage = Stage::new("[permissions]\nallow = [\"read\", \"edit\", \"mcp:notes/*\"]\n");
+    std::fs::write(stage.project().join(".legation/agents/notes.sh"), SERVER).unwrap();
+    let executable = stage.shell("chmod +x .legation/agents/notes.sh");
+    assert!(executable.status.success());
+    let outside = stage.project().join("outside.txt");
+    let env = json!({"NOTE": "${MCP_NOTE:-a note}", "OUTSIDE": outside});
+    let servers = json!({"mcpServers": {
+        "notes": {"command": "./notes.sh", "env": env},
+        "gone": {"command": "no-such-program"},
+        "other": {"command": "no-such-program"},
+    }});
+    stage.write(".mcp.json", &servers.to_string());
+    let (address, asked) = listening_model(vec![
+        call("mcp__notes__note", &json!({})),
+        call("mcp__notes__burn", &json!({})),
+        submit(),
+    ]);
+    let tools = "tools: {deny: [\"mcp:notes/burn\"]}\n";
+    agent(&stage, tools, &address);
+    let (exit, view) = stage.json(&["delegate", "--agent", "m", "Note it"]);
+    assert_eq!((exit, &view["status"]), (0, &json!("completed")), "{view}");
+    let receipt = &view["subtasks"][0]["receipt"];
+    assert_eq!(receipt["filesChanged"], json!(["note.txt"]), "{receipt}");
+    assert_eq!(receipt["toolCalls"], json!({"mcp:notes/note": 1, "submit_result": 1}));
+    assert!(receipt["denied"].get("mcp:notes/burn").is_some(), "{receipt}");
+    assert_eq!(receipt.get("unavailable"), None, "{receipt}");
+    assert_eq!(results(&asked)[0], "Noted.");
+    assert!(!outside.exists());
+    assert!(stage.processes().is_empty());
+}
+
+#[test]
+fn a_server_that_is_not_there_is_in_the_receipt() {
+    let stage = Stage::new("[permissions]\nallow = [\"read\", \"edit\", \"mcp:gone/*\"]\n");
+    let tools = "mcpServers:\n  gone: {command: no-such-program}\n";
+    agent(&stage, tools, &model(vec![submit()]));
+    let (exit, view) = stage.json(&["delegate", "--agent", "m", "Do it"]);
+    let receipt = &view["subtasks"][0]["receipt"];
+    assert_eq!((exit, &view["status"]), (0, &json!("completed")), "{view}");
+    let why = receipt["unavailable"]["gone"].as_str().unwrap();
+    assert_eq!(why, "there is no program `no-such-program` in PATH");
 }

@@ -18,7 +18,12 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(90);
 /// A project of its own, its engine, and a folder that agents may write to.
 pub(super) struct Stage {
     root: TempDir,
+    /// Whether everything is done by somebody else, because we are root.
+    by_nobody: bool,
 }
+
+/// What makes root nobody for a program and all that it starts.
+const AS_NOBODY: &[&str] = &["--reuid=65534", "--regid=65534", "--clear-groups"];
 
 impl Stage {
     /// A git repository with one commit. Agents run inside the fence.
@@ -39,14 +44,35 @@ impl Stage {
         Self::at(TempDir::new().unwrap(), &format!("{config}\n[sandbox]\nfence = \"off\"\n"))
     }
 
+    /// The same for somebody who is not root, with a copy of the program for everybody.
+    pub(super) fn of_nobody(config: &str, sandbox: &str) -> Self {
+        let root = TempDir::new().unwrap();
+        let out = root.path().join("out");
+        let sandbox = format!("[sandbox]\nwritable = [\"{}\"]\n{sandbox}\n", out.display());
+        std::fs::create_dir(root.path().join("bin")).unwrap();
+        let copy = root.path().join("bin/legation");
+        std::fs::copy(env!("CARGO_BIN_EXE_legation"), copy).unwrap();
+        let by_nobody = rustix::process::geteuid().is_root();
+        Self { root, by_nobody }.furnished(&format!("{config}\n{sandbox}"))
+    }
+
     fn at(root: TempDir, config: &str) -> Self {
-        let stage = Self { root };
+        Self { root, by_nobody: false }.furnished(config)
+    }
+
+    fn furnished(self, config: &str) -> Self {
+        let stage = self;
         for folder in ["home", "project/.legation/agents", "out"] {
             std::fs::create_dir_all(stage.root.path().join(folder)).unwrap();
         }
         stage.write(".legation/config.toml", config);
         stage.write("README.md", "hello\n");
         stage.write(".gitignore", ".legation/\n");
+        if stage.by_nobody {
+            let mut chown = Command::new("chown");
+            chown.args(["-R", "65534:65534"]).arg(stage.root.path());
+            assert!(chown.status().unwrap().success());
+        }
         let git = "git init -q -b main . && git add -A && \
             git -c user.name=a -c user.email=a@b.c commit -qm first";
         assert!(stage.shell(git).status.success());
@@ -101,9 +127,7 @@ impl Stage {
 
     /// The binary, ready to run.
     pub(super) fn legation(&self, args: &[&str]) -> Command {
-        let binary = Path::new(env!("CARGO_BIN_EXE_legation"));
-        let mut command = Command::new(binary);
-        self.settle(&mut command);
+        let mut command = self.program(&self.binary());
         command.args(args).stdin(Stdio::null());
         command
     }
@@ -119,15 +143,24 @@ impl Stage {
 
     /// Runs a line of shell in the project.
     pub(super) fn shell(&self, line: &str) -> Output {
-        let mut command = Command::new("sh");
-        self.settle(&mut command);
-        command.args(["-c", line]).output().unwrap()
+        self.program(Path::new("sh")).args(["-c", line]).output().unwrap()
     }
 
-    fn settle(&self, command: &mut Command) {
-        let binary = Path::new(env!("CARGO_BIN_EXE_legation")).parent().unwrap();
+    fn binary(&self) -> PathBuf {
+        let copy = self.root.path().join("bin/legation");
+        if copy.exists() { copy } else { env!("CARGO_BIN_EXE_legation").into() }
+    }
+
+    /// A program, as whoever everything is done by.
+    fn program(&self, program: &Path) -> Command {
+        let mut command = Command::new(if self.by_nobody { Path::new("setpriv") } else { program });
+        if self.by_nobody {
+            command.args(AS_NOBODY).arg(program);
+        }
+        let binary = self.binary();
         let path = std::env::var_os("PATH").unwrap();
-        let all = std::iter::once(binary.to_owned()).chain(std::env::split_paths(&path));
+        let folders = std::env::split_paths(&path);
+        let all = std::iter::once(binary.parent().unwrap().to_owned()).chain(folders);
         command
             .current_dir(self.project())
             .env_clear()
@@ -135,6 +168,7 @@ impl Stage {
             .env("HOME", self.root.path().join("home"))
             .env("XDG_RUNTIME_DIR", self.root.path().join("home"))
             .env("NO_COLOR", "1");
+        command
     }
 
     /// Where the engine keeps its things.
@@ -162,6 +196,30 @@ impl Stage {
     fn signal(&self, signal: Signal) -> bool {
         let pid = self.engine().and_then(|pid| Pid::from_raw(pid.cast_signed()));
         pid.is_some_and(|pid| kill_process(pid, signal).is_ok())
+    }
+
+    /// Makes everything in the journal so many minutes older. No engine may be at work.
+    pub(super) fn date_back(&self, minutes: u64) {
+        let journal = rusqlite::Connection::open(self.paths().journal).unwrap();
+        let all = "SELECT position, texts FROM events";
+        let mut all = journal.prepare(all).unwrap();
+        let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let rows: Vec<(i64, String)> = rows.map(Result::unwrap).collect();
+        for (position, texts) in rows {
+            let mut parts = texts.split("\"at\":");
+            let mut older = parts.next().unwrap().to_owned();
+            for part in parts {
+                let digits = part.find(|letter: char| !letter.is_ascii_digit()).unwrap();
+                let (at, rest) = part.split_at(digits);
+                let at = at.parse::<u64>().unwrap() - minutes * 60_000;
+                older.push_str(&format!("\"at\":{at}{rest}"));
+            }
+            // The lengths of the events are kept apart, and these must not change.
+            assert_eq!(older.len(), texts.len());
+            assert_ne!(older, texts);
+            let change = "UPDATE events SET texts = ?2 WHERE position = ?1";
+            journal.execute(change, rusqlite::params![position, older]).unwrap();
+        }
     }
 
     /// The tree of a delegation, folded from the journal.

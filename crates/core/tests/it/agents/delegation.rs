@@ -287,3 +287,58 @@ fn a_denied_subagent_leaves_the_tool_to_the_others() {
     assert_eq!(level("delegate(data-t*)"), Level::Deny);
     assert_eq!(level("shell(data-thief)"), Level::Allow);
 }
+
+#[test]
+fn an_account_is_that_of_the_first_step_that_may_not_be_taken() {
+    let mut config = Config::default();
+    config.permissions.ask = vec!["delegate(citation-checker)".to_owned()];
+    let roster = roster(AGENTS, &config);
+    let tell = |callers: &str, child: &str| {
+        let callers = path(callers);
+        match roster.account(&callers, &AgentId::new(child)) {
+            Ok(account) => {
+                let may = if account.answer.is_ok() { "may" } else { "may not" };
+                let edit = account.permissions.verdict("edit").level;
+                format!("{may}: {} edit {}\n", account.reason, edit.as_str())
+            }
+            Err(refusal) => format!("{}: {refusal}\n", refusal.code),
+        }
+    };
+    let told = [
+        tell("", "data-analyst"),
+        tell("coordinator", "data-analyst"),
+        tell("coordinator", "citation-checker"),
+        tell("hermit open", "data-analyst"),
+        tell("coordinator ghost", "data-analyst"),
+        tell("", "ghost"),
+    ];
+    expect![[r#"
+        may: A root may delegate to every enabled agent. edit allow
+        may: The `subagents` of `coordinator` allow it. edit allow
+        may: The `subagents` of `coordinator` allow it. A human is asked each time. edit allow
+        may not: Agent `hermit` may not delegate: it has no `subagents` key. edit allow
+        AGENT_NOT_FOUND: There is no agent `ghost`.
+        AGENT_NOT_FOUND: There is no agent `ghost`.
+    "#]]
+    .assert_eq(&told.concat());
+}
+
+#[test]
+fn an_agent_whose_file_is_bad_is_not_said_to_be_missing() {
+    let bad = |id: &str| (id.to_owned(), format!("{id}.md:3: no colon"));
+    let roster = roster(AGENTS, &Config::default()).without([bad("scribe"), bad("open")]);
+    let told = |child: &str| match may_delegate(&roster, &[], &AgentId::new(child)) {
+        Ok(_) => format!("{child}: yes\n"),
+        Err(no) => format!("{child}: {}\n  {no}\n  {}\n", no.code, no.hint),
+    };
+    expect![[r#"
+        scribe: AGENT_NOT_FOUND
+          Agent `scribe` cannot be used: scribe.md:3: no colon.
+          correct that file; `legation agents check` looks at all of them
+        open: yes
+        scribes: AGENT_NOT_FOUND
+          There is no agent `scribes`.
+          `legation agents list` shows all agents
+    "#]]
+    .assert_eq(&["scribe", "open", "scribes"].map(told).concat());
+}

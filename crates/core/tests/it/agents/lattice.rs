@@ -116,6 +116,20 @@ proptest! {
     }
 
     #[test]
+    fn no_name_is_freer_than_the_most_that_its_pattern_leaves(
+        g in global(), a in layer(), b in layer(), tools in names(),
+    ) {
+        let grant = config::Grant { name: String::new(), parent: String::new(), child: String::new(), tools };
+        let all = Permissions::new(&g).and(a).lifted_by(&grant).and(b);
+        for pattern in ["mcp:a/*", "mcp:b/*", "mcp:*"] {
+            let freest = all.freest(pattern);
+            for name in NAMES.iter().filter(|name| glob::matches(pattern, name)) {
+                prop_assert!(all.verdict(name).level <= freest, "{pattern} {name}");
+            }
+        }
+    }
+
+    #[test]
     fn a_grant_never_lifts_anything_above_the_configuration(
         g in global(), a in layer(), b in layer(), tools in names(),
     ) {

@@ -1,5 +1,5 @@
 use expect_test::{Expect, expect};
-use legation_core::agent::{Level, ToolRules};
+use legation_core::agent::{Level, Permissions, ToolRules};
 use legation_core::config::{Config, Grant};
 
 use super::{config, path, roster, rules};
@@ -336,4 +336,31 @@ fn nobody_knows_the_permissions_of_an_agent_that_does_not_exist() {
         did you mean `reader`? `legation agents list` shows them all
     "#]]
     .assert_eq(&format!("{}\n{}\n{}\n", refusal.code, refusal, refusal.hint));
+}
+
+#[test]
+fn the_most_that_is_left_of_a_server_is_known_before_its_tools_are() {
+    let agents = "
+        all: deny=mcp:git/push
+        one: allow=mcp:git/log
+        none: deny=mcp:*
+        asks: ask=mcp:git/log allow=read
+        others: allow=read
+    ";
+    for (global, agent, expected) in [
+        ("allow=mcp:*", "all", Level::Allow),
+        ("allow=mcp:*", "one", Level::Allow),
+        ("allow=mcp:*/log", "one", Level::Allow),
+        ("allow=mcp:*", "none", Level::Deny),
+        ("allow=mcp:*", "asks", Level::Ask),
+        ("allow=mcp:*", "others", Level::Deny),
+        ("ask=mcp:git/*", "all", Level::Ask),
+        ("allow=mcp:db/*", "all", Level::Deny),
+        ("", "all", Level::Deny),
+    ] {
+        let permissions = roster(agents, &config(global)).permissions(&path(agent), None).unwrap();
+        assert_eq!(permissions.freest("mcp:git/*"), expected, "{global}, {agent}");
+        let text = serde_json::to_string(&permissions).unwrap();
+        assert_eq!(serde_json::from_str::<Permissions>(&text).unwrap(), permissions);
+    }
 }

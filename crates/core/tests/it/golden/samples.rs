@@ -276,6 +276,7 @@ fn receipt() -> Receipt {
     let command = "cargo test".to_owned();
     Receipt {
         denied: [("web".to_owned(), "it is not allowed here".to_owned())].into(),
+        unavailable: [].into(),
         refused: Vec::new(),
         supervised_by: None,
         stop_reason: StopReason::Exited,

@@ -128,8 +128,8 @@ fn every_end_without_a_return_has_a_valid_one_made_for_it() {
         Partial [1] Operation was stopped at its budget | budget BUDGET_EXCEEDED: Spent $0.60 of $0.50 | Raise the budget, then resume with `legation resume del-1`.
         Failed [0] The agent's return failed the check `summary` | validation VALIDATION_FAILED: `summary` is blank | Read the raw output that was kept, then retry with a note.
         Failed [1] The agent's return failed the check `summary` | validation VALIDATION_FAILED: `summary` is blank | Read the raw output that was kept, then retry with a note.
-        Failed [0] The agent ended without a return | validation VALIDATION_FAILED: The agent ended without a return | Read the raw output that was kept, then retry.
-        Failed [1] The agent ended without a return | validation VALIDATION_FAILED: The agent ended without a return | Read the raw output that was kept, then retry.
+        Failed [0] The agent ended without a return | validation VALIDATION_FAILED: The agent ended without a return | An agent ends with `legation submit --status completed --summary …`, or prints a return; see its output with `legation trace`.
+        Failed [1] The agent ended without a return | validation VALIDATION_FAILED: The agent ended without a return | An agent ends with `legation submit --status completed --summary …`, or prints a return; see its output with `legation trace`.
         Failed [0] The agent exited with code 7 and made no return | execution UNKNOWN_ERROR: The agent exited with code 7 and made no return | Read the raw output that was kept, then retry.
         Failed [1] The agent exited with code 7 and made no return | execution UNKNOWN_ERROR: The agent exited with code 7 and made no return | Read the raw output that was kept, then retry.
         Failed [0] The agent was ended by a signal and made no return | execution UNKNOWN_ERROR: The agent was ended by a signal and made no return | Read the raw output that was kept, then retry.

@@ -15,3 +15,11 @@ fn tokens_add_up_kind_by_kind_and_never_wrap() {
     let huge = Tokens { input: u64::MAX, ..SOME };
     assert_eq!(huge.plus(&huge).counted(), u64::MAX);
 }
+
+#[test]
+fn what_is_more_than_before_is_counted_kind_by_kind_and_never_below_nothing() {
+    let more = Tokens { input: 5, output: 10, ..SOME };
+    assert_eq!(more.minus(&SOME), Tokens { input: 4, ..Tokens::default() });
+    assert_eq!(SOME.minus(&Tokens::default()), SOME);
+    assert_eq!(Tokens::default().minus(&SOME), Tokens::default());
+}

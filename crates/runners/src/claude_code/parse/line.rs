@@ -9,6 +9,8 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::what_for::WhatFor;
+
 /// What every line has.
 #[derive(Deserialize)]
 pub(super) struct Head<'a> {
@@ -58,7 +60,7 @@ pub(super) struct Part<'a> {
     #[serde(default, borrow)]
     pub(super) name: Cow<'a, str>,
     #[serde(default)]
-    pub(super) input: Value,
+    pub(super) input: WhatFor,
     #[serde(default, borrow)]
     pub(super) tool_use_id: Cow<'a, str>,
 }

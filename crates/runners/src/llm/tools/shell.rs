@@ -9,7 +9,6 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
@@ -17,6 +16,7 @@ use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Came, MAX_TOLD};
+use crate::group::Group;
 
 /// How long a command may take where nobody says.
 const TIME: Duration = Duration::from_secs(120);
@@ -65,7 +65,7 @@ pub(super) async fn see_through(mut command: Command, time: Duration) -> Result<
     let mut child = command.spawn().map_err(cannot)?;
     // The command still holds our ends of the pipe.
     drop(command);
-    let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+    let group = Group::led_by(&child);
     let mut output = pipe::Receiver::from_owned_fd(output.into()).map_err(cannot)?;
     let mut kept = Kept::default();
     let ends_at = Instant::now() + time;
@@ -79,16 +79,6 @@ pub(super) async fn see_through(mut command: Command, time: Duration) -> Result<
     let is_late = waited.is_err();
     let code = waited.ok().and_then(Result::ok).and_then(|status| status.code());
     Ok(Ended { code, text: kept.text(), is_late })
-}
-
-/// The processes of a command, ended when nobody waits for it any more.
-struct Group(Option<Pid>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // One that has ended need not be.
-        self.0.map(|group| kill_process_group(group, Signal::KILL));
-    }
 }
 
 /// Beginning and end of what a command says.

@@ -19,7 +19,7 @@ pub(super) fn remember(root: &Path, own: &Path) -> Result<Moment, Error> {
     let manifest = own.join("manifest.json");
     record::write(&manifest, &files)?;
     let index = Index { entries: files.into_iter().collect() };
-    settle(&manifest, &own.join("clock"), index.newest())
+    settle(&manifest, &own.join("clock"), index.times().newest)
 }
 
 impl Plain {

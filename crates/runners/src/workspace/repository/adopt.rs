@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::super::overlay::take_away;
-use super::super::{Error, turn};
+use super::super::{Error, namespace, turn};
 use super::Repository;
 
 /// How old a lock on a name below ours must be before it counts as left behind.
@@ -37,8 +37,11 @@ impl Repository {
                 continue;
             };
             locks(&self.folders.own(&attempt), 1, |_, _| true);
-            // Should it fail now, whoever wants to look at it is told why.
-            drop(self.restore(&made));
+            // Should it fail now, whoever wants to look at it is told why. What lies in a
+            // namespace is laid by whoever is in it.
+            if !namespace::is_needed() {
+                drop(self.restore(&made));
+            }
             ours.insert(attempt);
         }
         // Nobody else moves the names of our attempts and delegations, and we do not now.

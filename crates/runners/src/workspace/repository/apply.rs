@@ -166,11 +166,6 @@ impl Repository {
         Ok(Way::Forward { to: self.commit(&tree, &[head], &message)? })
     }
 
-    /// The tree of a commit.
-    pub(super) fn tree_of(&self, commit: &str) -> Result<String, Error> {
-        self.on_objects("rev-parse").args(["--verify", &format!("{commit}^{{tree}}")]).line()
-    }
-
     /// The files of one commit as a step from another, wherever they came from.
     pub(super) fn graft(&self, files_of: &str, onto: &str) -> Result<String, Error> {
         self.commit(&self.tree_of(files_of)?, &[onto], "The same files\n")

@@ -1,14 +1,19 @@
 //! Looking at an attempt's work, and keeping it where the child cannot reach.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use legation_core::text::shown::clip;
 
 use super::super::changes::Changes;
 use super::super::folders::Made;
 use super::super::index;
 use super::super::{Error, Kept, MAX_FILES_SEEN, Note, Place, Seen};
+use super::Repository;
 use super::history::History;
-use super::{Repository, own};
+
+/// Letters of the first line of a commit's message.
+const MAX_TITLE_CHARS: usize = 72;
 
 /// All of a workspace's work as one commit.
 #[derive(Debug)]
@@ -21,6 +26,14 @@ pub(super) struct Staged {
     pub(super) index: PathBuf,
     /// Files inside submodules, which the commit cannot hold.
     foreign: Vec<Vec<u8>>,
+}
+
+/// An index of the files as they are now.
+#[derive(Debug)]
+struct Indexed<'a> {
+    path: &'a Path,
+    /// Whether it differs from the base for sure.
+    differs: bool,
 }
 
 impl Repository {
@@ -139,7 +152,8 @@ impl Repository {
         } else {
             self.drop_ignored(place, &mut changes)?;
             self.fill_index(place, &index, &changes)?;
-            self.commit_index(made, &index, history.as_ref(), note)?
+            let staged = Indexed { path: &index, differs: differs(&changes) };
+            self.commit_index(made, &staged, history.as_ref(), note)?
         };
         Ok(Staged { commit, head, index, foreign: changes.foreign })
     }
@@ -186,41 +200,36 @@ impl Repository {
     fn commit_index(
         &self,
         made: &Made,
-        index: &PathBuf,
+        index: &Indexed<'_>,
         history: Option<&History>,
         note: &Note,
     ) -> Result<String, Error> {
         let place = &made.place;
         let message = message(place, note, history.is_some());
-        let call = |name| self.user.signed(self.on_place(name, place)).env("GIT_INDEX_FILE", index);
+        let tree = self.on_place("write-tree", place).env("GIT_INDEX_FILE", index.path).line()?;
         if let Some(sides) = &made.sides {
             // A merge like any other: no commit with markers becomes part of a history.
-            let tree = call("write-tree").line()?;
             return self.commit(&tree, &[&sides.ours, &sides.theirs], &message);
         }
         if let Some(history) = history
             && !history.descends
         {
             // The child went elsewhere; with the base as a parent its work can still be merged.
-            let tree = call("write-tree").line()?;
             return self.commit(&tree, &[&place.base, &history.head], &message);
         }
         let parent = history.map_or(&place.base, |history| &history.head);
-        let folder = self.folders.own(&place.attempt);
-        own::put(&folder.join("HEAD"), format!("{parent}\n").as_bytes())?;
-        let call = call("commit").args(["-q", "--no-verify", "--untracked-files=no"]);
-        let said =
-            call.args(["--cleanup=verbatim", "-F", "-"]).input(message.into_bytes()).ask()?;
-        match said.code {
-            0 => match fs::read_to_string(folder.join("HEAD")) {
-                Ok(head) => Ok(head.trim().to_owned()),
-                Err(error) => Err(Error::files("reading", &folder)(error)),
-            },
-            // Nothing to commit: the child had committed all of it.
-            1 => Ok(parent.clone()),
-            _ => Err(super::super::git::complaint("commit", &said)),
+        let differs = index.differs && *parent == place.base;
+        if !differs && tree == self.tree_of(parent)? {
+            // The child had committed all of it, or changed nothing but times.
+            return Ok(parent.clone());
         }
+        self.commit(&tree, &[parent], &message)
     }
+}
+
+/// Whether these changes make another tree for sure, whatever is in the files.
+fn differs(changes: &Changes) -> bool {
+    [&changes.added, &changes.removed, &changes.hidden].iter().any(|list| !list.is_empty())
 }
 
 /// Paths as git reads them.
@@ -232,6 +241,7 @@ fn joined(paths: &[Vec<u8>]) -> Vec<u8> {
 fn message(place: &Place, note: &Note, history_usable: bool) -> String {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let title = one_line(&note.title);
+    let title = clip(&title, MAX_TITLE_CHARS).into_owned();
     let title =
         if title.is_empty() { format!("Work on {}", one_line(&place.subtask)) } else { title };
     let mut lines = vec![title, String::new()];

@@ -69,7 +69,8 @@ impl Repository {
         let ours = own.join("index");
         let theirs = place.root.join(".git/index");
         index::copy(&ours, &theirs)?;
-        settle(&theirs, &own.join("clock"), Index::read(&ours, self.user.hash_bytes)?.newest())
+        let newest = index::times(&ours, self.user.hash_bytes)?.newest;
+        settle(&theirs, &own.join("clock"), newest)
     }
 
     /// Lays an empty folder over a checkout that all workspaces of the base share.
@@ -106,7 +107,7 @@ impl Repository {
         overlay.lay().map_err(Error::files("mounting", &place.root))
     }
 
-    /// Lays an overlay that has gone with a restart of the machine.
+    /// Lays an overlay that has gone with a restart of the machine, or with its namespace.
     pub(super) fn restore(&self, made: &Made) -> Result<(), Error> {
         let Laid::Overlay { lower } = &made.laid else { return self.share_again(made) };
         let root = &made.place.root;

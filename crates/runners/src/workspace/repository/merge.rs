@@ -55,10 +55,7 @@ impl Repository {
 
     /// Whether no attempt has had these files before it yet.
     pub(super) fn is_new(&self, kept: &Kept, merged: &Candidate) -> Result<bool, Error> {
-        let trees = [&kept.commit, &merged.commit].map(|commit| format!("{commit}^{{tree}}"));
-        let trees = self.on_objects("rev-parse").args(trees).line()?;
-        let mut trees = trees.lines();
-        Ok(trees.next() != trees.next())
+        Ok(self.tree_of(&kept.commit)? != self.tree_of(&merged.commit)?)
     }
 
     /// Moves the delegation's result, unless somebody else did meanwhile.

@@ -18,7 +18,7 @@ use super::super::changes::settle;
 use super::super::custody::weight;
 use super::super::folders::{Laid, Moment};
 use super::super::git::{Call, Trust};
-use super::super::index::{self, Index};
+use super::super::index;
 use super::super::overlay::{Overlay, take_away};
 use super::super::turn::{self, Turn};
 use super::super::{Error, Spare, record};
@@ -82,24 +82,14 @@ impl Repository {
         // Only the order of these matters, and losing it costs a checkout at worst.
         drop(File::create(folder.join("used")));
         let ripe = folder.join("ripe");
-        let second = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let second = second.map_or(0, |now| now.as_secs());
-        if ripe.exists() || i64::try_from(second).unwrap_or_default() <= pin.newest_second {
+        if ripe.exists() || !index::is_over(pin.newest_second) {
             return Ok(());
         }
-        // Git trusts a file's times only if they are older than the index by a second,
-        // and reads the file otherwise. From the next second on nobody can change a file
-        // without showing it, so that an index dated there is true for all who come later.
         let fresh = folder.join(format!("ripe.{}", record::fresh()));
         let copy = fresh.join(".git/index");
         fs::create_dir_all(fresh.join(".git")).map_err(Error::files("making", &fresh))?;
         index::copy(&folder.join("index"), &copy)?;
-        let after = u64::try_from(pin.newest_second.saturating_add(1)).unwrap_or_default();
-        let after = SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(after));
-        let file = File::options().write(true).open(&copy);
-        let file = file.map_err(Error::files("writing", &copy))?;
-        let dated = file.set_modified(after.unwrap_or(SystemTime::UNIX_EPOCH));
-        dated.map_err(Error::files("writing", &copy))?;
+        index::ripen(&copy, pin.newest_second)?;
         if fs::rename(&fresh, &ripe).is_err() {
             // Somebody was faster.
             self.folders.discard(&fresh)?;
@@ -143,13 +133,13 @@ impl Repository {
             }
         };
         let index = fresh.join("index");
-        let listed = Index::read(&index, self.user.hash_bytes)?;
+        let times = index::times(&index, self.user.hash_bytes)?;
         let pin = Pin {
             name: name.to_owned(),
             commit: commit.to_owned(),
             over,
-            settled: settle(&index, &fresh.join("clock"), listed.newest())?,
-            newest_second: listed.newest_second(),
+            settled: settle(&index, &fresh.join("clock"), times.newest)?,
+            newest_second: times.second,
         };
         let shown = files.join(".git/index");
         fs::create_dir_all(files.join(".git")).map_err(Error::files("making", &files))?;

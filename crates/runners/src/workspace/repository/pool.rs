@@ -1,38 +1,34 @@
 //! Checkouts that are used again: cleaned, and brought to the next base.
 //!
-//! A workspace that goes leaves its files here. They are cleaned in the background,
-//! and looked at once more before anybody gets them, so that what a process
-//! did which should long have ended is not handed on either.
+//! A workspace that goes leaves its files here. They are cleaned in the background, so
+//! that taking one is mostly a matter of moving it. One that this process has not cleaned
+//! itself is cleaned by whoever takes it. Nobody is told of the folder, and no
+//! attempt may read it.
+
+mod clean;
+mod shelf;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use legation_core::digest;
 
-use super::super::changes::settle;
 use super::super::custody::{weight, written};
 use super::super::folders::{Laid, Made, Moment};
-use super::super::git::{Call, Trust};
-use super::super::index::Index;
-use super::super::scrub::scrub;
-use super::super::{Error, Spare, record};
+use super::super::{Error, Spare, record, turn};
 use super::Repository;
 use super::lay::Site;
+pub(super) use clean::Cleaner;
+use clean::Pooled;
+pub(super) use shelf::Shelf;
+use shelf::{BUSY, Stage, Waiting};
 
 /// Checkouts that are kept for later.
 const MAX_POOLED: usize = 8;
 /// The digits that tell apart checkouts under different settings.
 const VIEW_DIGITS: usize = 8;
-
-/// A checkout that waits for its next use.
-#[derive(Debug, Serialize, Deserialize)]
-struct Pooled {
-    commit: String,
-    view: String,
-    settled: Moment,
-}
+/// How a checkout is called that is on its way into the pool.
+const NEW: &str = "new";
 
 impl Repository {
     fn pool(&self) -> PathBuf {
@@ -43,19 +39,33 @@ impl Repository {
         digest::hex(&[&self.user.view()], VIEW_DIGITS)
     }
 
-    /// Folders of the pool that are whole.
-    fn pooled(&self) -> Vec<PathBuf> {
+    /// Folders of the pool, by what they are called.
+    fn pooled(&self, is_meant: impl Fn(Option<&str>) -> bool) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.pool()).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).filter(|path| path.extension().is_none()).collect()
+        let ending = |path: &PathBuf| {
+            is_meant(path.extension().map(|ending| ending.to_string_lossy()).as_deref())
+        };
+        entries.map(|entry| entry.path()).filter(ending).collect()
     }
 
     /// Checkouts of the pool, as something that could go.
     pub(super) fn pooled_spares(&self) -> Vec<Spare> {
         let spare = |path: PathBuf| {
             let since = written(&path.join("pooled.json"));
-            Spare { bytes: weight(&path), since, path }
+            Spare { bytes: weight(&path), since, path: path.with_extension("") }
         };
-        self.pooled().into_iter().map(spare).collect()
+        self.pooled(|ending| ending != Some(NEW)).into_iter().map(spare).collect()
+    }
+
+    /// Drops a checkout of the pool, even while it is being cleaned; `false` if it is none.
+    /// Whoever has taken it has given it another name.
+    pub(super) fn drop_pooled(&self, path: &Path) -> Result<bool, Error> {
+        if path.parent() != Some(&self.pool()) {
+            return Ok(false);
+        }
+        self.folders.discard(path)?;
+        self.folders.discard(&path.with_extension(BUSY))?;
+        Ok(true)
     }
 
     /// Puts the files of a workspace into the pool, if they came from there or may go there.
@@ -63,11 +73,15 @@ impl Repository {
         let root = &made.place.root;
         let is_folder = fs::symlink_metadata(root).is_ok_and(|found| found.is_dir());
         let is_near = self.folders.homes.is_near(&self.folders.state);
-        if made.laid != Laid::Pool || !is_folder || !is_near || self.pooled().len() >= MAX_POOLED {
+        if made.laid != Laid::Pool || !is_folder || !is_near {
             return Ok(());
         }
-        let name = record::fresh();
-        let fresh = self.pool().join(format!("{name}.new"));
+        if self.pooled(|ending| ending != Some(NEW)).len() >= MAX_POOLED {
+            return Ok(());
+        }
+        let _turn = turn::together(&self.folders.state)?;
+        let folder = self.pool().join(record::fresh());
+        let fresh = folder.with_extension(NEW);
         fs::create_dir_all(&fresh).map_err(Error::files("making", &fresh))?;
         let index = fresh.join("index");
         let own = self.folders.own(&made.place.attempt).join("index");
@@ -75,16 +89,9 @@ impl Repository {
         let files = fresh.join("files");
         fs::rename(root, &files).map_err(Error::files("moving", root))?;
         let (commit, settled) = (made.place.base.clone(), made.settled);
-        record::write(&fresh.join("pooled.json"), &Pooled { commit, view: self.view(), settled })?;
-        let folder = self.pool().join(name);
+        Pooled { commit, view: self.view(), settled }.write(&fresh)?;
         fs::rename(&fresh, &folder).map_err(Error::files("moving", &fresh))?;
-        let hash_bytes = self.user.hash_bytes;
-        self.folders.later(move || {
-            // Whoever takes it cleans it again; here it only saves them time.
-            if let Ok(index) = Index::read(&folder.join("index"), hash_bytes) {
-                drop(scrub(&folder.join("files"), &index, settled));
-            }
-        });
+        self.shelf.put(&folder, (&self.cleaner, &self.folders.state));
         Ok(())
     }
 
@@ -94,24 +101,23 @@ impl Repository {
             // They could only be copied there, which is no faster than writing them.
             return Ok(None);
         }
-        let claimed = self.folders.own(&site.place.attempt).join("claimed");
-        let mut found: Vec<(bool, PathBuf)> = Vec::new();
-        for folder in self.pooled() {
-            if let Ok(Some(pooled)) = record::read::<Pooled>(&folder.join("pooled.json"))
-                && pooled.view == self.view()
-            {
-                found.push((pooled.commit != site.place.base, folder));
-            }
+        for folder in self.pooled(|ending| ending.is_none()) {
+            // What an earlier process left is looked at when the first one is wanted.
+            self.shelf.put(&folder, (&self.cleaner, &self.folders.state));
         }
-        // Those that need no other files come first.
-        found.sort();
-        for (_, folder) in found {
-            // Somebody else may have been faster.
-            if fs::rename(&folder, &claimed).is_err() {
+        let (base, view) = (&site.place.base, self.view());
+        let claimed = self.folders.own(&site.place.attempt).join("claimed");
+        while let Some(waiting) = self.shelf.pick(base, &view) {
+            let stage = waiting.taken();
+            // Another process may have been faster.
+            if stage == Stage::Gone || fs::rename(&waiting.folder, &claimed).is_err() {
                 continue;
             }
-            match self.ready(&claimed, site) {
-                Ok(()) => return self.move_in(&claimed, site).map(Some),
+            match self.ready(&claimed, (&waiting, stage), base) {
+                Ok(settled) => {
+                    self.move_in(&claimed, site)?;
+                    return Ok(Some(settled));
+                }
                 // It is of no use to anybody, but a checkout always is.
                 Err(_) => self.folders.discard(&claimed)?,
             }
@@ -119,62 +125,45 @@ impl Repository {
         Ok(None)
     }
 
-    /// Brings a checkout to the base that is wanted, and nothing else in it.
-    fn ready(&self, folder: &Path, site: &Site<'_>) -> Result<(), Error> {
-        let (files, index) = (folder.join("files"), folder.join("index"));
-        let record = folder.join("pooled.json");
-        let unknown = || Error::Unknown { what: "checkout", id: "pooled".into() };
-        let pooled: Pooled = record::read(&record)?.ok_or_else(unknown)?;
-        let mut listed = Index::read(&index, self.user.hash_bytes)?;
-        let mut settled = pooled.settled;
-        let mut missing =
-            scrub(&files, &listed, settled).map_err(Error::files("cleaning", &files))?;
-        if !missing.is_empty() {
-            let input = missing.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
-            let call = self.on_pooled("checkout-index", folder).args(["-f", "-u", "-z", "--stdin"]);
-            call.input(input).run()?;
-            listed = Index::read(&index, self.user.hash_bytes)?;
-            settled = settle(&index, &folder.join("clock"), listed.newest())?;
-            missing = scrub(&files, &listed, settled).map_err(Error::files("cleaning", &files))?;
-        }
-        if !missing.is_empty() {
-            return Err(unknown());
-        }
-        if pooled.commit != site.place.base {
-            let call = self.on_pooled("read-tree", folder);
-            call.args(["-m", "-u", &pooled.commit, &site.place.base]).run()?;
-        }
-        Ok(())
+    /// Brings a checkout to the base that is wanted, and nothing else in it; since when
+    /// nothing in it has changed.
+    fn ready(
+        &self,
+        folder: &Path,
+        (waiting, stage): (&Waiting, Stage),
+        base: &str,
+    ) -> Result<Moment, Error> {
+        let settled = match stage {
+            Stage::Clean(settled) => settled,
+            Stage::Used | Stage::Gone => self.cleaner.clean(folder)?,
+        };
+        if waiting.commit == base { Ok(settled) } else { self.cleaner.bring(folder, base) }
     }
 
-    fn move_in(&self, folder: &Path, site: &Site<'_>) -> Result<Moment, Error> {
+    fn move_in(&self, folder: &Path, site: &Site<'_>) -> Result<(), Error> {
         let root = &site.place.root;
         if let Some(above) = root.parent() {
             fs::create_dir_all(above).map_err(Error::files("making", above))?;
         }
-        fs::rename(folder.join("files"), root).map_err(Error::files("moving", root))?;
-        let index = self.folders.own(&site.place.attempt).join("index");
-        fs::rename(folder.join("index"), &index).map_err(Error::files("moving", &index))?;
+        let ours = self.folders.own(&site.place.attempt).join("index");
+        let moved = |from: &str, to: &Path| {
+            fs::rename(folder.join(from), to).map_err(Error::files("moving", to))
+        };
+        moved("files", root)?;
+        moved("index", &ours)?;
         self.equip(site)?;
-        self.share_index(site.place)
+        moved("theirs", &root.join(".git/index"))
     }
 
-    /// Clears what a crash left of checkouts on their way into the pool.
+    /// Clears what a crash left of checkouts on their way into the pool. Those that were
+    /// being cleaned wait again, to be cleaned from the beginning.
     pub(super) fn clear_pool(&self) -> Result<(), Error> {
-        for entry in fs::read_dir(self.pool()).into_iter().flatten().flatten() {
-            if entry.path().extension().is_some() {
-                self.folders.discard(&entry.path())?;
+        for folder in self.pooled(|ending| ending.is_some()) {
+            let was_busy = folder.extension().is_some_and(|ending| ending == BUSY);
+            if !was_busy || fs::rename(&folder, folder.with_extension("")).is_err() {
+                self.folders.discard(&folder)?;
             }
         }
         Ok(())
-    }
-
-    /// A command on a pooled checkout.
-    fn on_pooled(&self, name: &str, folder: &Path) -> Call<'_> {
-        let files = folder.join("files");
-        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", &self.hub);
-        let call = call.env("GIT_OBJECT_DIRECTORY", &self.user.objects);
-        let call = call.env("GIT_INDEX_FILE", folder.join("index"));
-        call.env("GIT_WORK_TREE", &files).within(&files)
     }
 }

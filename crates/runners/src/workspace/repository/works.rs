@@ -130,6 +130,9 @@ impl Repository {
 
     /// Throws away a checkout, unless somebody has begun to use it.
     pub(super) fn drop_checkout(&self, spare: &Spare) -> Result<(), Error> {
+        if self.drop_pooled(&spare.path)? {
+            return Ok(());
+        }
         // Making a workspace takes a moment; whoever clears up can come again.
         let Some(_alone) = turn::alone_now(&self.folders.state)? else { return Ok(()) };
         let still = self.spare_checkouts()?.into_iter().any(|one| one.path == spare.path);

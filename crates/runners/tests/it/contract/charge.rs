@@ -8,6 +8,8 @@ use legation_core::ids::{AgentId, SessionId};
 use legation_core::returns::Metadata;
 use legation_runners::envoy::{Charge, Door, Tools};
 
+use crate::talked::layers;
+
 /// One for an agent with the permissions that are usual.
 pub(crate) fn charge() -> Charge {
     Charge {
@@ -33,6 +35,7 @@ pub(crate) fn charge() -> Charge {
             web: Level::Ask,
             delegate: Level::Deny,
             others: BTreeMap::new(),
+            layers: layers(&[], &[], &[]),
         },
         is_fenced: true,
         door: Door {
@@ -42,7 +45,9 @@ pub(crate) fn charge() -> Charge {
                 ("PATH".to_owned(), "/a:/it's".to_owned()),
             ]),
         },
+        servers: BTreeMap::new(),
         scratch: PathBuf::from("/attempt/tmp/envoy"),
         workspace: PathBuf::from("/workspace"),
+        env: BTreeMap::new(),
     }
 }

@@ -15,6 +15,7 @@ pub(crate) fn shown(events: &[Event]) -> String {
             Event::Denied { tool, why } => {
                 writeln!(text, "denied {tool}: {}", why.chars().take(60).collect::<String>())
             }
+            Event::Unavailable { server, why } => writeln!(text, "without {server}: {why}"),
             Event::Used { usage, model } => {
                 let tokens = usage.tokens;
                 let cost = usage.cost.map_or("unknown".to_owned(), |cost| cost.to_string());

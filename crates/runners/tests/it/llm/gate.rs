@@ -4,7 +4,7 @@ use legation_core::agent::Level::{self, Allow, Ask, Deny};
 use legation_runners::envoy::Tools;
 use legation_runners::llm::gate::{is_offered, level, server_level};
 
-use crate::talked::tools;
+use crate::talked::{layers, tools};
 
 fn with(shell: Level, others: &[(&str, Level)]) -> Tools {
     let others = others.iter().map(|(name, level)| ((*name).to_owned(), *level)).collect();
@@ -49,7 +49,8 @@ fn paths_have_rules_too() {
 
 #[test]
 fn tools_of_servers_are_denied_unless_named() {
-    let tools = with(Allow, &[("mcp:git/*", Allow), ("mcp:git/push", Deny), ("mcp:db/read", Ask)]);
+    let layers = layers(&["mcp:git/*"], &["mcp:db/read"], &["mcp:git/push"]);
+    let tools = Tools { layers, ..tools(Allow) };
     for (server, tool, expected) in
         [("git", "log", Allow), ("git", "push", Deny), ("db", "read", Ask), ("db", "drop", Deny)]
     {

@@ -8,8 +8,9 @@ use std::thread;
 use serde_json::{Value, json};
 
 /// What is answered to one request.
-pub(super) struct Script {
+pub(crate) struct Script {
     status: u16,
+    kind: &'static str,
     headers: String,
     body: Vec<u8>,
     /// The connection is cut after this, though more was promised.
@@ -19,31 +20,44 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn stream(events: &[Value]) -> Self {
+    pub(crate) fn stream(events: &[Value]) -> Self {
         let data = events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
         Self::raw(data.into_bytes())
     }
 
-    pub(super) fn raw(body: Vec<u8>) -> Self {
-        Self { status: 200, headers: String::new(), body, is_cut: false, is_held: false }
+    pub(crate) fn raw(body: Vec<u8>) -> Self {
+        Self {
+            status: 200,
+            kind: "text/event-stream",
+            headers: String::new(),
+            body,
+            is_cut: false,
+            is_held: false,
+        }
     }
 
-    pub(super) fn refusal(status: u16, headers: &str, body: &str) -> Self {
+    pub(crate) fn refusal(status: u16, headers: &str, body: &str) -> Self {
         let (headers, body) = (headers.to_owned(), body.as_bytes().to_vec());
-        Self { status, headers, body, is_cut: false, is_held: false }
+        Self { status, headers, ..Self::raw(body) }
     }
 
-    pub(super) fn cut(self) -> Self {
+    /// One value instead of a stream.
+    pub(crate) fn json(headers: &str, value: &Value) -> Self {
+        let kind = "application/json";
+        Self { kind, headers: headers.to_owned(), ..Self::raw(value.to_string().into_bytes()) }
+    }
+
+    pub(crate) fn cut(self) -> Self {
         Self { is_cut: true, ..self }
     }
 
-    pub(super) fn held(self) -> Self {
+    pub(crate) fn held(self) -> Self {
         Self { is_held: true, ..self }
     }
 }
 
 /// Starts one; answers with its address and what it is asked.
-pub(super) fn serve(scripts: Vec<Script>) -> (String, Receiver<Value>) {
+pub(crate) fn serve(scripts: Vec<Script>) -> (String, Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (tell, asked) = channel();
@@ -84,8 +98,8 @@ fn answer(connection: &mut TcpStream, script: &Script) {
         format!("content-length: {}\r\n", script.body.len())
     };
     let head = format!(
-        "HTTP/1.1 {} X\r\ncontent-type: text/event-stream\r\nconnection: close\r\n{length}{}\r\n",
-        script.status, script.headers
+        "HTTP/1.1 {} X\r\ncontent-type: {}\r\nconnection: close\r\n{length}{}\r\n",
+        script.status, script.kind, script.headers
     );
     // Whoever has hung up need not be told.
     let _ = connection.write_all(head.as_bytes()).and_then(|()| connection.write_all(&script.body));
@@ -95,11 +109,11 @@ fn answer(connection: &mut TcpStream, script: &Script) {
 }
 
 /// An answer in Anthropic's words.
-pub(super) fn anthropic(blocks: &[Value]) -> Script {
+pub(crate) fn anthropic(blocks: &[Value]) -> Script {
     Script::stream(&anthropic_events(blocks))
 }
 
-pub(super) fn anthropic_events(blocks: &[Value]) -> Vec<Value> {
+pub(crate) fn anthropic_events(blocks: &[Value]) -> Vec<Value> {
     let usage = json!({
         "input_tokens": 100, "output_tokens": 1,
         "cache_read_input_tokens": 20, "cache_creation_input_tokens": 3,

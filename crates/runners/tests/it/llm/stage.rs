@@ -1,11 +1,18 @@
 //! One conversation with a scripted provider, in a folder of its own.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
+use legation_core::ids::AttemptId;
 use legation_runners::envoy::{Charge, Dialogue as _, Ear, Fault, Outcome, Told};
-use legation_runners::llm::Llm;
+use legation_runners::hands::Hands;
+use legation_runners::keep::{Ceilings, Limits, Order};
+use legation_runners::llm::{Clients, Llm, Means, hand};
+use legation_runners::supervise::Keeper;
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use super::server::{Script, serve};
@@ -15,7 +22,10 @@ pub(super) struct Stage {
     pub(super) folder: TempDir,
     pub(super) charge: Charge,
     pub(super) asked: Receiver<Value>,
+    _attempt: TempDir,
+    runtime: Runtime,
     llm: Llm,
+    hands: Arc<Hands>,
     ear: Ear,
     heard: Heard,
     pub(super) stop: watch::Sender<bool>,
@@ -31,14 +41,21 @@ impl Stage {
             ("OPENAI_BASE_URL", format!("{address}/v1")),
             ("PATH", std::env::var("PATH").unwrap()),
         ];
-        let env = variables.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+        let env = variables.map(|(name, value)| (name.to_owned(), value));
+        let charge = Charge { env: env.into_iter().collect(), ..charge(folder.path()) };
+        let attempt = tempfile::tempdir().unwrap();
+        let hands = Arc::new(Hands::new(keeper(), order(&charge, attempt.path())));
+        let means = Means { hands: hands.clone(), clients: Clients::default(), is_offline: false };
         let heard = Heard::default();
         let (stop, stopped) = watch::channel(false);
         Self {
-            charge: charge(folder.path()),
+            charge,
+            _attempt: attempt,
             folder,
             asked,
-            llm: Llm::new(env),
+            runtime: Builder::new_current_thread().enable_all().build().unwrap(),
+            llm: Llm::new(means),
+            hands,
             ear: Ear::new(heard.clone(), stopped),
             heard,
             stop,
@@ -47,9 +64,16 @@ impl Stage {
 
     /// Says something and waits for the end of the turn.
     pub(super) fn say(&mut self, text: &str) -> Outcome {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         self.ear.begin();
-        runtime.block_on(self.llm.turn(&self.charge, text, &mut self.ear))
+        self.runtime.block_on(self.llm.turn(&self.charge, text, &mut self.ear))
+    }
+
+    /// Nothing more will be said.
+    pub(super) fn close(&mut self) {
+        self.runtime.block_on(async {
+            self.llm.close().await;
+            self.hands.end().await;
+        });
     }
 
     pub(super) fn fault(&mut self, text: &str) -> Fault {
@@ -76,5 +100,31 @@ impl Stage {
             (block["content"].as_str().unwrap().to_owned(), block["is_error"].as_bool().unwrap())
         };
         content.iter().map(result).collect()
+    }
+}
+
+/// The keeper that is built with these tests.
+fn keeper() -> Keeper {
+    Keeper { exe: PathBuf::from(env!("CARGO_BIN_EXE_keeper")), args: Vec::new() }
+}
+
+/// What the hands of a conversation are ordered by.
+fn order(charge: &Charge, dir: &Path) -> Order {
+    let exe = env!("CARGO_BIN_EXE_keeper").to_owned();
+    Order {
+        attempt: AttemptId::new("exec-1"),
+        session: charge.known.session_id.clone(),
+        dir: dir.to_owned(),
+        program: vec![exe, hand::VERB.to_owned()],
+        env: Vec::new(),
+        cwd: charge.workspace.clone(),
+        stdin: String::new(),
+        limits: Limits::default(),
+        deadline_ms: None,
+        cgroup: None,
+        ceilings: Ceilings::default(),
+        fence: None,
+        asks_first: false,
+        serves: None,
     }
 }

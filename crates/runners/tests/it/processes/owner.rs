@@ -18,7 +18,7 @@ async fn a_caller_is_known_by_its_ancestors_whatever_it_did_to_hide() {
     let keepers = [(first.process, "first"), (second.process, "second")];
     for pid in inside {
         assert_eq!(owner_of(pid, &keepers), Some("first"), "{pid}");
-        assert_eq!(ancestry(pid, &[]), Ancestry::<()>::Own, "{pid}");
+        assert_eq!(ancestry(pid, &[]), Ancestry::<&str>::Own, "{pid}");
     }
     assert_eq!(owner_of(other[0], &keepers), Some("second"));
     assert!(session_in(other[0], &two.session));

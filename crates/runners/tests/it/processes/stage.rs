@@ -88,6 +88,7 @@ impl Stage {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Order {
             asks_first: false,
+            serves: None,
             attempt: AttemptId::new(&self.attempt),
             session: self.session.clone(),
             dir: self.dir(),

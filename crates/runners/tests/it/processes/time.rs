@@ -9,7 +9,7 @@ use super::stage::{NOBODY, Stage, alive, ended, eventually, pids, state};
 
 const FOREVER: &str = "setsid sh -c 'echo $$; while :; do :; done' & echo $$; while :; do :; done";
 
-fn in_ms(wait: u64) -> u64 {
+pub(super) fn in_ms(wait: u64) -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     u64::try_from(since.as_millis()).unwrap() + wait
 }
@@ -40,8 +40,8 @@ async fn a_program_that_ends_in_time_did_not_time_out() {
 #[tokio::test]
 async fn time_that_was_moved_or_stands_still_is_not_up() {
     let paces = [
-        ("moved", Pace { deadline_ms: Some(in_ms(3_600_000)), frozen: false }),
-        ("standing still", Pace { deadline_ms: None, frozen: false }),
+        ("moved", Pace { deadline_ms: Some(in_ms(3_600_000)), frozen: false, stop: false }),
+        ("standing still", Pace { deadline_ms: None, frozen: false, stop: false }),
     ];
     for (case, pace) in paces {
         let mut stage = Stage::new();
@@ -84,8 +84,8 @@ async fn two_signals_in_any_order_leave_it_as_the_file_says() {
     let remote = running.remote();
     for round in 0..20 {
         let frozen = round % 2 == 0;
-        remote.set_pace(Pace { deadline_ms: None, frozen: !frozen }).unwrap();
-        remote.set_pace(Pace { deadline_ms: None, frozen }).unwrap();
+        remote.set_pace(Pace { deadline_ms: None, frozen: !frozen, stop: false }).unwrap();
+        remote.set_pace(Pace { deadline_ms: None, frozen, stop: false }).unwrap();
         let wanted = if frozen { 'T' } else { 'R' };
         eventually(|| all.iter().all(|pid| state(*pid) == Some(wanted))).await;
     }

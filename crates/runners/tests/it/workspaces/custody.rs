@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use legation_core::money::Usd;
-use legation_runners::workspace::{Because, Error, How, Limits, Note, Spaces, Surplus};
+use legation_runners::workspace::{
+    Because, Beyond, Error, How, Limits, Note, Spaces, Surplus, Wanted,
+};
 
 use super::project::{Project, create, in_every_way, keep, merge, note, read, write};
 
@@ -180,11 +182,12 @@ fn kept_work_is_restored_beside_everything_and_over_nothing() {
 #[test]
 fn a_survey_leaves_nothing_behind_and_says_the_same_as_the_real_thing() {
     let project = Project::new();
-    let choice = Spaces::survey(&project.dir(), &project.state(), Default::default()).unwrap();
+    let auto = (Wanted::Auto, &Beyond::default());
+    let choice = Spaces::survey(&project.dir(), &project.state(), auto).unwrap();
     assert!(!project.state().exists());
     assert_eq!(choice.way, project.open().mechanism().way);
     let plain = Project::plain();
-    let choice = Spaces::survey(&plain.dir(), &plain.state(), Default::default()).unwrap();
+    let choice = Spaces::survey(&plain.dir(), &plain.state(), auto).unwrap();
     assert_eq!(choice.way.name(), "copy");
 }
 

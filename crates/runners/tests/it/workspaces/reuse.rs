@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
-use legation_runners::workspace::{Place, Spaces, Wanted, Way};
+use legation_runners::workspace::{Options, Place, Spaces, Wanted, Way};
 
 use super::project::{
     Project, begin, create, files, git, in_way, keep, make_executable, note, read, wanted, write,
@@ -173,5 +175,195 @@ fn only_a_few_checkouts_wait() {
         drop(spaces);
         assert_eq!(fs::read_dir(project.state().join("pool")).unwrap().count(), 8);
         assert_eq!(fs::read_dir(project.state().join("trash")).unwrap().count(), 0);
+    });
+}
+
+/// The one folder of the pool.
+fn waiting(project: &Project) -> PathBuf {
+    let all = fs::read_dir(project.state().join("pool")).unwrap();
+    let all: Vec<PathBuf> = all.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.into_iter().next().unwrap()
+}
+
+#[test]
+fn a_checkout_that_a_crash_left_half_cleaned_is_cleaned_from_the_beginning() {
+    in_way(Wanted::Pool, || {
+        let project = with_files();
+        let spaces = project.open();
+        let first = create(&spaces, "exec-1");
+        let (clean, inode) = (everything(&first.root), fs::metadata(&first.root).unwrap().ino());
+        end(&spaces, &first);
+        drop(spaces);
+        // As if somebody had been killed over it: a file not yet deleted, one not yet written,
+        // one half written, and the lock of the git that was writing.
+        let pooled = waiting(&project);
+        let busy = pooled.with_extension("busy");
+        fs::rename(&pooled, &busy).unwrap();
+        write(&busy, "files/left.log", "secret\n");
+        fs::remove_file(busy.join("files/run.sh")).unwrap();
+        write(&busy, "files/README.md", "hel");
+        write(&busy, "index.lock", "half");
+        let spaces = project.open();
+        let next = create(&spaces, "exec-2");
+        assert_eq!(fs::metadata(&next.root).unwrap().ino(), inode, "it is the same folder");
+        assert_eq!(everything(&next.root), clean);
+        assert_eq!(git(&next.root, "status --porcelain --ignored"), "");
+        assert_eq!(files(&spaces, &next), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_checkout_that_a_crash_left_on_its_way_is_never_used() {
+    in_way(Wanted::Pool, || {
+        let project = with_files();
+        let spaces = project.open();
+        let first = create(&spaces, "exec-1");
+        end(&spaces, &first);
+        drop(spaces);
+        let pooled = waiting(&project);
+        fs::rename(&pooled, pooled.with_extension("new")).unwrap();
+        let spaces = project.open();
+        let before = spaces.git_processes();
+        let next = create(&spaces, "exec-2");
+        assert_eq!(spaces.git_processes(), before + 1, "git writes every file");
+        assert_eq!(read(&next.root, "README.md"), "hello\n");
+        drop(spaces);
+        assert_eq!(fs::read_dir(project.state().join("pool")).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn one_that_cannot_be_cleaned_makes_room_for_a_new_one() {
+    in_way(Wanted::Pool, || {
+        let project = with_files();
+        let spaces = project.open();
+        let first = create(&spaces, "exec-1");
+        end(&spaces, &first);
+        drop(spaces);
+        fs::write(waiting(&project).join("index"), "no index\n").unwrap();
+        let spaces = project.open();
+        let next = create(&spaces, "exec-2");
+        assert_eq!(read(&next.root, "README.md"), "hello\n");
+        assert_eq!(git(&next.root, "status --porcelain --ignored"), "");
+    });
+}
+
+#[test]
+fn an_edit_in_the_same_second_with_the_same_size_is_seen_whoever_had_the_file_before() {
+    in_way(Wanted::Pool, || {
+        let project = with_files();
+        let spaces = project.open();
+        let mut place = create(&spaces, "exec-0");
+        for round in 1..7_usize {
+            // What the last one did to it has just been undone, or nothing was.
+            if round % 3 > 0 {
+                fs::write(place.root.join("README.md"), "other\n").unwrap();
+            }
+            end(&spaces, &place);
+            place = create(&spaces, &format!("exec-{round}"));
+            let path = place.root.join("README.md");
+            let before = fs::metadata(&path).unwrap();
+            fs::write(&path, "HELLO\n").unwrap();
+            let touched = fs::File::options().write(true).open(&path).unwrap();
+            let back = [touched.metadata().unwrap(), before].map(|found| found.modified().unwrap());
+            touched.set_modified(back[round % 2]).unwrap();
+            assert_eq!(git(&place.root, "status --porcelain"), " M README.md", "round {round}");
+            assert_eq!(files(&spaces, &place), ["README.md"], "round {round}");
+            let kept = keep(&spaces, &place);
+            assert_eq!(project.git(&format!("show {}:README.md", kept.commit)), "HELLO");
+        }
+    });
+}
+
+#[test]
+fn an_index_that_is_used_again_is_dated_so_that_git_reads_no_file() {
+    in_way(Wanted::Pool, || {
+        let project = with_files();
+        let spaces = project.open();
+        let first = create(&spaces, "exec-1");
+        let newest = fs::metadata(first.root.join("README.md")).unwrap();
+        // Only the clock can tell that a second is over.
+        let written = newest.modified().unwrap();
+        while SystemTime::now().duration_since(written).unwrap() < Duration::from_millis(1200) {
+            thread::yield_now();
+        }
+        end(&spaces, &first);
+        let next = create(&spaces, "exec-2");
+        let index = fs::metadata(next.root.join(".git/index")).unwrap().mtime();
+        assert!(index > newest.mtime(), "{index} is not after {}", newest.mtime());
+        assert!(index <= newest.mtime() + 2, "{index} is long after {}", newest.mtime());
+        fs::write(next.root.join("README.md"), "HELLO\n").unwrap();
+        let touched = fs::File::options().write(true).open(next.root.join("README.md")).unwrap();
+        touched.set_modified(written).unwrap();
+        assert_eq!(git(&next.root, "status --porcelain"), " M README.md");
+    });
+}
+
+#[test]
+fn nothing_is_started_for_a_checkout_that_is_clean() {
+    in_way(Wanted::Pool, || {
+        let project = with_files();
+        let spaces = project.open();
+        let first = create(&spaces, "exec-1");
+        write(&first.root, "new.log", "ignored\n");
+        end(&spaces, &first);
+        let before = spaces.git_processes();
+        let next = create(&spaces, "exec-2");
+        assert_eq!(spaces.git_processes(), before);
+        assert_eq!(git(&next.root, "status --porcelain --ignored"), "");
+        assert_eq!(git(&next.root, "rev-parse HEAD"), project.git("rev-parse HEAD"));
+    });
+}
+
+#[test]
+fn many_at_once_get_one_each_and_all_of_them_clean() {
+    in_way(Wanted::Pool, || {
+        let project = with_files();
+        let spaces = project.open();
+        let places: Vec<Place> =
+            (0..6).map(|number| create(&spaces, &format!("exec-0-{number}"))).collect();
+        let clean = everything(&places[0].root);
+        for place in &places {
+            soil(&project, &place.root);
+            fs::remove_file(project.outside("a second name")).unwrap();
+            end(&spaces, place);
+        }
+        let one = |number: usize| create(&spaces, &format!("exec-1-{number}"));
+        let one = &one;
+        let next: Vec<Place> = thread::scope(|scope| {
+            let all: Vec<_> = (0..9).map(|number| scope.spawn(move || one(number))).collect();
+            all.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let mut inodes: Vec<u64> =
+            next.iter().map(|place| fs::metadata(&place.root).unwrap().ino()).collect();
+        inodes.sort_unstable();
+        inodes.dedup();
+        assert_eq!(inodes.len(), 9);
+        for place in &next {
+            assert_eq!(everything(&place.root), clean);
+            assert_eq!(git(&place.root, "status --porcelain --ignored"), "");
+        }
+    });
+}
+
+#[test]
+fn a_shared_folder_of_the_last_attempt_is_shared_anew() {
+    in_way(Wanted::Overlay, || {
+        let project = with_files();
+        project.write("build/cache.txt", "warm\n");
+        let share = vec!["build".to_owned()];
+        let options = Options { share, mechanism: Wanted::Pool, ..Options::default() };
+        let spaces = project.open_exactly(&options);
+        let first = create(&spaces, "exec-1");
+        let inode = fs::metadata(&first.root).unwrap().ino();
+        write(&first.root, "build/cache.txt", "secret\n");
+        write(&first.root, "build/more.txt", "secret\n");
+        end(&spaces, &first);
+        let next = create(&spaces, "exec-2");
+        assert_eq!(fs::metadata(&next.root).unwrap().ino(), inode);
+        assert_eq!(read(&next.root, "build/cache.txt"), "warm\n");
+        assert!(!next.root.join("build/more.txt").exists());
+        assert_eq!(project.read("build/cache.txt"), "warm\n");
     });
 }

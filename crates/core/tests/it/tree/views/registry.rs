@@ -17,9 +17,9 @@ fn every_running_attempt_is_registered_with_its_lineage_and_deadline() {
             "command": "user",
             "subagent": "implement",
             "task": "task-1",
-            "start_time": "2026-01-01T00:00:00Z",
+            "start_time": "2026-01-01T00:00:00.000Z",
             "timeout": 600,
-            "deadline": "2026-01-01T00:10:00Z",
+            "deadline": "2026-01-01T00:10:00.000Z",
             "status": "running",
             "delegation_depth": 1,
             "delegation_path": [
@@ -31,9 +31,9 @@ fn every_running_attempt_is_registered_with_its_lineage_and_deadline() {
             "command": "implement",
             "subagent": "execute",
             "task": "task-1",
-            "start_time": "2026-01-01T00:01:00Z",
+            "start_time": "2026-01-01T00:01:00.000Z",
             "timeout": 540,
-            "deadline": "2026-01-01T00:10:00Z",
+            "deadline": "2026-01-01T00:10:00.000Z",
             "status": "awaiting_approval",
             "delegation_depth": 2,
             "delegation_path": [

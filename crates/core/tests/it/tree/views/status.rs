@@ -28,7 +28,7 @@ fn a_running_delegation_is_shown_whole() {
             "total": 2,
             "percentage": 0
           },
-          "startedAt": "2026-01-01T00:00:00Z",
+          "startedAt": "2026-01-01T00:00:00.000Z",
           "endedAt": null,
           "subtasks": [
             {
@@ -42,9 +42,9 @@ fn a_running_delegation_is_shown_whole() {
               "blockedBy": [],
               "attempts": 1,
               "sessionId": "sess_1767225600_00000a",
-              "startedAt": "2026-01-01T00:00:00Z",
+              "startedAt": "2026-01-01T00:00:00.000Z",
               "endedAt": null,
-              "deadline": "2026-01-01T00:10:00Z",
+              "deadline": "2026-01-01T00:10:00.000Z",
               "timeoutMs": 600000,
               "depth": 1,
               "path": [
@@ -108,9 +108,9 @@ fn an_ended_subtask_shows_its_return_and_its_receipt() {
     assert_eq!(subtask["return"]["summary"], "done");
     assert_eq!(subtask["receipt"]["durationMs"], 30_000);
     assert_eq!((&subtask["quality"], &subtask["raw"]), (&json!(88), &json!("raw")));
-    assert_eq!(subtask["endedAt"], "2026-01-01T00:00:30Z");
+    assert_eq!(subtask["endedAt"], "2026-01-01T00:00:30.000Z");
     assert_eq!(shown["result"]["summary"], "done");
-    assert_eq!(shown["endedAt"], "2026-01-01T00:00:30Z");
+    assert_eq!(shown["endedAt"], "2026-01-01T00:00:30.000Z");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn what_an_attempt_delegated_stands_below_its_subtask() {
 #[test]
 fn an_instant_beyond_all_calendars_is_a_bare_number() {
     let told = |ms| Stamp(Now(ms)).to_string();
-    assert_eq!(told(0), "1970-01-01T00:00:00Z");
+    assert_eq!(told(0), "1970-01-01T00:00:00.000Z");
     assert_eq!(told(1_767_225_600_123), "2026-01-01T00:00:00.123Z");
     assert_eq!(told(u64::MAX), i64::MAX.to_string());
 }

@@ -69,7 +69,7 @@ fn a_span_has_everything_a_waterfall_needs() {
             "context": "task_only",
             "depth": 2,
             "attempt": 0,
-            "startedAt": "2026-01-01T00:00:02Z",
+            "startedAt": "2026-01-01T00:00:02.000Z",
             "offsetMs": 1000,
             "durationMs": 3000,
             "status": "completed",
