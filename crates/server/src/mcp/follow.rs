@@ -1,5 +1,5 @@
-//! Waiting for a delegation on behalf of a tool call: progress at once and often
-//! enough that no client takes the call for dead, and a cancelled call cancels the work.
+//! Waiting for a delegation on behalf of a tool call: progress soon and often enough that
+//! no client takes the call for dead, and a cancelled call cancels the work.
 
 use std::time::Duration;
 
@@ -12,12 +12,15 @@ use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Value, json};
-use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, sleep_until};
 
 use crate::office::{Caller, Closing, Office};
 
 /// How often something is said even if nothing happens.
 const BEAT: Duration = Duration::from_secs(10);
+/// How long something that happened waits for the next, which then is told in its place. So
+/// a client is not flooded, and not told of what its answer says in the same moment.
+const HOLD: Duration = Duration::from_millis(50);
 /// How often an engine may be lost in a row without a word in between.
 const MAX_LOSSES: u32 = 5;
 /// How much longer one waits before each further try.
@@ -32,6 +35,8 @@ pub(super) struct Follow<'a, O> {
     delegation: Option<DelegationId>,
     /// Whether the work was asked for by this call, and goes when it is taken back.
     is_own: bool,
+    /// Whether an answer comes as soon as the work is accepted.
+    is_brief: bool,
     progress: Progress,
     losses: u32,
 }
@@ -61,9 +66,10 @@ impl<'a, O: Office> Follow<'a, O> {
             peer: context.peer.clone(),
             token: context.meta.get_progress_token(),
             said: 0,
+            held: None,
         };
-        let (delegation, is_own) = (None, true);
-        Self { office, context, caller, closing, delegation, is_own, progress, losses: 0 }
+        let (delegation, is_own, is_brief) = (None, true, false);
+        Self { office, context, caller, closing, delegation, is_own, is_brief, progress, losses: 0 }
     }
 
     /// Of a delegation that is there already. Whoever no longer waits for it has not
@@ -78,17 +84,15 @@ impl<'a, O: Office> Follow<'a, O> {
         wish: Wish,
         limit: Option<Duration>,
     ) -> Result<Outcome, Box<Refused>> {
-        self.progress.say("asked the engine").await;
+        self.is_brief = matches!(&wish, Wish::Delegate(call) if call.detach);
+        self.progress.hold("asked the engine");
         let mut wish = wish;
         let until = limit.map(|limit| Instant::now() + limit);
         loop {
-            let step = tokio::select! {
-                step = self.office.ask(&self.caller, wish.clone()) => match step {
-                    Ok(talk) => self.listen(talk, until).await?,
-                    Err(refused) if self.losses == 0 => return Err(refused),
-                    Err(_) => Step::Lost,
-                },
-                () = self.context.ct.cancelled() => return Err(self.cancel().await),
+            let step = match self.ask(wish.clone()).await {
+                Ok(talk) => self.listen(talk, until).await?,
+                Err(refused) if self.losses == 0 => return Err(refused),
+                Err(_) => Step::Lost,
             };
             match step {
                 Step::Ended(outcome) => return Ok(outcome),
@@ -98,6 +102,18 @@ impl<'a, O: Office> Follow<'a, O> {
                     wish = again.ok_or_else(engine_gone)?;
                     sleep(BREATH * self.losses).await;
                 }
+            }
+        }
+    }
+
+    async fn ask(&mut self, wish: Wish) -> Result<Conversation, Box<Refused>> {
+        let asked = self.office.ask(&self.caller, wish);
+        tokio::pin!(asked);
+        loop {
+            tokio::select! {
+                talk = &mut asked => return talk,
+                () = self.progress.is_due() => self.progress.say().await,
+                () = self.context.ct.cancelled() => return Err(self.cancel().await),
             }
         }
     }
@@ -122,7 +138,7 @@ impl<'a, O: Office> Follow<'a, O> {
         loop {
             let time_is_up = async {
                 match until {
-                    Some(until) => tokio::time::sleep_until(until).await,
+                    Some(until) => sleep_until(until).await,
                     None => std::future::pending().await,
                 }
             };
@@ -131,7 +147,8 @@ impl<'a, O: Office> Follow<'a, O> {
                 () = time_is_up => if let Some(id) = &self.delegation {
                     return Ok(Step::Ended(Outcome::Later(id.clone())));
                 },
-                _ = beat.tick() => self.progress.say("still at work").await,
+                _ = beat.tick() => self.progress.hold("still at work"),
+                () = self.progress.is_due() => self.progress.say().await,
                 reply = talk.next() => match reply {
                     Ok(reply) => if let Some(outcome) = self.hear(reply).await? {
                         return Ok(Step::Ended(outcome));
@@ -147,11 +164,14 @@ impl<'a, O: Office> Follow<'a, O> {
         self.losses = 0;
         match reply {
             Reply::Accepted { delegation, .. } => {
-                self.progress.say(&format!("{delegation} was accepted")).await;
+                self.progress.hold(&format!("{delegation} was accepted"));
+                if !self.is_brief {
+                    self.progress.say().await;
+                }
                 self.delegation = Some(delegation);
             }
-            Reply::News(news) => self.progress.say(&line(&news)).await,
-            Reply::Note(note) => self.progress.say(&note).await,
+            Reply::News(news) => self.progress.hold(&line(&news)),
+            Reply::Note(note) => self.progress.hold(&note),
             Reply::Answer { view, .. } if view.get("subtasks").is_none() => {
                 return Ok(self.delegation.clone().map(Outcome::Accepted));
             }
@@ -185,15 +205,39 @@ struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
     said: u32,
+    /// What is told next, and when.
+    held: Option<(Instant, String)>,
 }
 
 impl Progress {
-    async fn say(&mut self, message: &str) {
-        let Some(token) = self.token.clone() else { return };
+    /// Has something told soon, unless something else happens before.
+    fn hold(&mut self, message: &str) {
+        if self.token.is_none() {
+            return;
+        }
+        let due = self.held.take().map_or_else(|| Instant::now() + HOLD, |(due, _)| due);
+        self.held = Some((due, message.to_owned()));
+    }
+
+    /// Waits until something is to be told, which may be for ever.
+    fn is_due(&self) -> impl Future<Output = ()> + use<> {
+        let due = self.held.as_ref().map(|(due, _)| *due);
+        async move {
+            match due {
+                Some(due) => sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    async fn say(&mut self) {
+        let (Some(token), Some((_, message))) = (self.token.clone(), self.held.take()) else {
+            return;
+        };
         self.said = self.said.saturating_add(1);
         let note = ProgressNotificationParam::new(token, f64::from(self.said));
         // A client that is gone notices when it reads.
-        let _ = self.peer.notify_progress(note.with_message(message)).await;
+        let _ = self.peer.notify_progress(note.with_message(&message)).await;
     }
 }
 
