@@ -24,12 +24,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use legation_core::agent::Definition;
-use legation_core::config::Mechanism;
+use legation_core::config::{Mechanism, Workspace};
 use legation_core::ids::{AgentId, AttemptId, DelegationId};
 use legation_core::time::Now;
 use legation_core::tree::Command;
+use legation_runners::hearing::Hearing;
 use legation_runners::keep::Pace;
-use legation_runners::supervise::{Ancestry, Chancery, Keeper, Remote, ancestry};
+use legation_runners::supervise::{Ancestry, Chancery, Keeper, Remote, Stream, ancestry, tail};
 use legation_runners::vendors::runner_of;
 use legation_runners::workspace::{self, Spaces};
 use rustc_hash::FxHashMap;
@@ -45,8 +46,10 @@ use crate::token::Secret;
 use crate::world::{Act, Job, Manner, World};
 
 const BYTES_PER_MB: u64 = 1024 * 1024;
+/// What is read of an attempt's words for those it hands work to.
+const MAX_SAID_BYTES: u64 = 64 * 1024;
 /// Workspaces that are worked on at once; the rest waits for a thread.
-const MAX_WORKS: usize = 8;
+const MAX_WORKS: u32 = 8;
 /// How much later than the engine a keeper ends what is out of time: the engine knows
 /// of pauses first.
 const KEEPER_LATER_MS: u64 = 1_000;
@@ -75,52 +78,56 @@ pub struct Real {
 pub(crate) struct Inner {
     options: RealOptions,
     home: RwLock<Arc<Home>>,
-    spaces: Arc<Spaces>,
+    spaces: RwLock<Arc<Spaces>>,
     keeper: Keeper,
     /// Where conversations with models are held.
     chancery: Chancery,
     running: Mutex<FxHashMap<AttemptId, Arc<Live>>>,
     callers: Callers,
     works: Semaphore,
-    /// Until when a provider wants nobody of these agents.
-    holds: Mutex<FxHashMap<AgentId, Now>>,
+    /// Until when nobody of these accounts is wanted by its provider.
+    holds: Mutex<FxHashMap<String, Now>>,
 }
 
 impl Real {
     /// The world of a project.
     pub fn open(options: RealOptions, home: Home) -> Result<Self, workspace::Error> {
-        let limits = workspace::Options {
-            copy_limit_bytes: home.config.workspace.copy_limit_mb.saturating_mul(BYTES_PER_MB),
-            mechanism: wanted(home.config.workspace.mechanism),
-            share: home.config.workspace.share.clone(),
-            dir: home.config.workspace.dir.as_deref().map(|dir| named(&options.project, dir)),
-            beyond: options.beyond.clone(),
-            ..workspace::Options::default()
-        };
-        let spaces = Spaces::open_with(&options.project, &options.state, &limits)?;
+        let spaces = options.spaces(&home)?;
         let keeper = Keeper::own().unwrap_or_else(|_| Keeper {
             exe: PathBuf::from("/proc/self/exe"),
             args: vec!["keep".into()],
         });
         let inner = Inner {
             home: RwLock::new(Arc::new(home)),
-            spaces: Arc::new(spaces),
+            spaces: RwLock::new(Arc::new(spaces)),
             chancery: Chancery::beside(&keeper),
             keeper,
             running: Mutex::default(),
             callers: Callers::in_folder(options.state.join("callers")),
-            works: Semaphore::new(MAX_WORKS),
+            works: Semaphore::new(MAX_WORKS as usize),
             holds: Mutex::default(),
             options,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Goes by other rules and agents from now on.
-    pub fn move_to(&self, home: Home) -> Arc<Home> {
+    /// Goes by other rules and agents from now on. Where workspaces are to be made in
+    /// another way, that waits until nobody is at work on one.
+    pub async fn move_to(&self, home: Home) -> Result<Arc<Home>, String> {
         let home = Arc::new(home);
+        let before = self.home();
+        if is_made_otherwise(&before.config.workspace, &home.config.workspace) {
+            // The semaphore is never closed.
+            let _alone = self.inner.works.acquire_many(MAX_WORKS).await;
+            let (options, wanted) = (self.inner.options.clone(), home.clone());
+            let opened = tokio::task::spawn_blocking(move || options.spaces(&wanted)).await;
+            let opened = opened.map_err(|problem| problem.to_string())?;
+            let spaces = opened.map_err(|problem| problem.to_string())?;
+            let mut slot = self.inner.spaces.write().unwrap_or_else(PoisonError::into_inner);
+            *slot = Arc::new(spaces);
+        }
         *self.inner.home.write().unwrap_or_else(PoisonError::into_inner) = home.clone();
-        home
+        Ok(home)
     }
 
     /// The rules and agents that are in force.
@@ -130,12 +137,12 @@ impl Real {
 
     /// The folder that new workspaces lie in.
     pub(crate) fn workspaces(&self) -> PathBuf {
-        self.inner.spaces.homes().pop().unwrap_or_default()
+        self.inner.spaces().homes().pop().unwrap_or_default()
     }
 
     /// The workspaces of the project.
     pub(crate) fn spaces(&self) -> Arc<Spaces> {
-        self.inner.spaces.clone()
+        self.inner.spaces()
     }
 
     /// Keeps what children of a new tree may see of its caller's environment.
@@ -203,7 +210,7 @@ impl Real {
 
     /// Whether a folder lies in a workspace of this project.
     pub fn is_workspace(&self, folder: &Path) -> bool {
-        self.inner.spaces.homes().iter().any(|home| folder.starts_with(home))
+        self.inner.spaces().homes().iter().any(|home| folder.starts_with(home))
     }
 
     /// An attempt asks something of a human; the word comes by what is answered here.
@@ -261,14 +268,38 @@ impl Inner {
         &self,
         work: impl FnOnce(&Spaces) -> Result<T, workspace::Error> + Send + 'static,
     ) -> Result<T, String> {
-        let spaces = self.spaces.clone();
         // The semaphore is never closed.
         let _turn = self.works.acquire().await;
+        let spaces = self.spaces();
         match tokio::task::spawn_blocking(move || work(&spaces)).await {
             Ok(done) => done.map_err(|error| error.to_string()),
             Err(problem) => Err(format!("the work on the workspace broke off: {problem}")),
         }
     }
+}
+
+impl RealOptions {
+    /// The workspaces of the project, as its configuration wants them.
+    fn spaces(&self, home: &Home) -> Result<Spaces, workspace::Error> {
+        let wishes = &home.config.workspace;
+        let limits = workspace::Options {
+            copy_limit_bytes: wishes.copy_limit_mb.saturating_mul(BYTES_PER_MB),
+            mechanism: wanted(wishes.mechanism),
+            share: wishes.share.clone(),
+            dir: wishes.dir.as_deref().map(|dir| named(&self.project, dir)),
+            beyond: self.beyond.clone(),
+            ..workspace::Options::default()
+        };
+        Spaces::open_with(&self.project, &self.state, &limits)
+    }
+}
+
+/// Whether workspaces are opened in another way by the one configuration than by the other.
+fn is_made_otherwise(one: &Workspace, other: &Workspace) -> bool {
+    one.mechanism != other.mechanism
+        || one.share != other.share
+        || one.dir != other.dir
+        || one.copy_limit_mb != other.copy_limit_mb
 }
 
 /// Until when a keeper waits for the engine to end an attempt, before it does so itself.
@@ -372,6 +403,18 @@ impl World for Real {
         }
     }
 
+    fn said(&self, attempt: &AttemptId, agent: &AgentId) -> Option<String> {
+        let read = tail(&self.inner.folder(attempt), Stream::Stdout, MAX_SAID_BYTES);
+        let (definition, _) = self.inner.agent(agent, None)?;
+        let mut hearing = Hearing::of(runner_of(&definition, &BTreeMap::new())?);
+        let is_cut = (read.bytes.len() as u64) < read.total;
+        // A line whose beginning is cut off says nothing.
+        let whole = read.bytes.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default();
+        hearing.push(if is_cut { whole } else { &read.bytes });
+        hearing.finish();
+        Some(hearing.text())
+    }
+
     fn over(&self, tree: &DelegationId) {
         self.forget_caller(tree);
     }
@@ -411,16 +454,21 @@ impl Inner {
         }
     }
 
-    /// Until when an agent's provider wants to be left alone, if it does.
-    fn held(&self, agent: &AgentId) -> Option<Now> {
-        let holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
-        holds.get(agent).copied().filter(|until| *until > now())
+    /// The workspaces, as they are made now.
+    fn spaces(&self) -> Arc<Spaces> {
+        self.spaces.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Keeps in mind that an agent's provider wants to be left alone.
-    fn hold(&self, agent: &AgentId, until: Now) {
+    /// Until when an account is to be left alone, if it is.
+    fn held(&self, account: &str) -> Option<Now> {
+        let holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        holds.get(account).copied().filter(|until| *until > now())
+    }
+
+    /// Keeps in mind that an account is to be left alone.
+    fn hold(&self, account: String, until: Now) {
         let mut holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = holds.entry(agent.clone()).or_default();
+        let held = holds.entry(account).or_default();
         *held = until.max(*held);
     }
 

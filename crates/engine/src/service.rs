@@ -189,6 +189,11 @@ impl<H: Host> Service<H> {
         })?;
         self.engine.resize(home.config.limits.max_concurrent_total);
         self.engine.keep_history(home.config.logging.store_history);
-        Ok(self.real.move_to(home))
+        self.real.move_to(home).await.map_err(|message| Trouble {
+            code: legation_core::Code::WorkspaceFailed,
+            message,
+            hint: "set `workspace` of the configuration to what can be had here".to_owned(),
+            details: serde_json::Value::Null,
+        })
     }
 }

@@ -31,6 +31,11 @@ pub trait World: Send + Sync + 'static {
     /// The instructions and the schema that an agent's file adds to a brief.
     fn manner(&self, agent: &AgentId, parent: Option<&AgentId>) -> Manner;
 
+    /// What an attempt has said so far, as far as that is at hand.
+    fn said(&self, _attempt: &AttemptId, _agent: &AgentId) -> Option<String> {
+        None
+    }
+
     /// A tree is over: nothing starts in it unless somebody asks for that.
     fn over(&self, _tree: &DelegationId) {}
 }

@@ -8,7 +8,7 @@ use legation_core::ids::DelegationId;
 use legation_core::tree::view;
 use legation_engine::read::Found;
 use legation_runners::workspace::{Applied, Error, How, Spaces};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::diff::{failed, spaces};
 use crate::error::CommandError;
@@ -16,9 +16,14 @@ use crate::look;
 use crate::output::Output;
 use crate::page::{count, tame};
 use crate::reach::{Reach, block_on};
+use crate::show::figures::{list, text};
 use crate::show::tree;
 
-/// Brings the result of a delegation into your own files: all of it, or nothing.
+/// Subtasks that a result lacks nothing of.
+const DONE: &[&str] = &["completed", "skipped"];
+
+/// Brings the result of a delegation into your own files: all of it, or nothing. Of one
+/// that is not completed it is said what the result lacks.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The delegation, or the beginning of its id.
@@ -64,6 +69,15 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     }
     let found = block_on(look::find(&reach, &args.id))?;
     let id = found.state.delegations[found.no].id.clone();
+    let standing = Standing::of(&found);
+    if found.state.delegations[found.no].ended.is_none() {
+        let message = format!("{id} is {}; nothing of it can be applied yet", standing.status);
+        return Err(standing.not_now(
+            &id,
+            message,
+            format!("`legation status {id}` shows how far it is"),
+        ));
+    }
     let spaces = spaces(&reach)?;
     let how = args.manner.how();
     if how != How::Auto && !spaces.is_git() {
@@ -71,7 +85,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
             .hint("leave out --ff, --merge and --squash"));
     }
     if has_nothing(&spaces, &id)? {
-        return nothing(&found, output);
+        return nothing(&id, &standing, output);
+    }
+    if let Some(missing) = standing.missing(&id) {
+        output.note(&missing);
     }
     if !args.yes && !confirmed(&id, output)? {
         output.note("nothing was changed");
@@ -80,6 +97,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let applied = spaces.apply(id.as_str(), how).map_err(|problem| failed(&problem))?;
     let value = json!({
         "delegationId": id, "applied": true, "files": applied.files, "commit": applied.commit,
+        "status": standing.status, "missing": standing.missing,
     });
     output.answer(&value, || words(&applied));
     Ok(ExitCode::SUCCESS)
@@ -95,26 +113,57 @@ fn has_nothing(spaces: &Spaces, id: &DelegationId) -> Result<bool, CommandError>
     }
 }
 
-/// There is nothing to apply: not yet, not all of the way, or not at all.
-fn nothing(found: &Found, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let delegation = &found.state.delegations[found.no];
-    let (id, status) = (&delegation.id, found.state.delegation_status(found.no));
-    let not_now = |message: String, hint: String| {
-        Err(CommandError::failed(Code::Conflict, message)
-            .hint(hint)
-            .details(json!({"delegationId": id, "status": status})))
-    };
-    if delegation.ended.is_none() {
-        let message = format!("{id} is {status}; nothing of it can be applied yet");
-        return not_now(message, format!("`legation status {id}` shows how far it is"));
+/// How a delegation stands, and what its result does not have.
+struct Standing {
+    status: String,
+    /// Subtasks whose work is not in the result.
+    missing: Vec<String>,
+    /// The first of those whose work is kept beside it.
+    kept_aside: Option<String>,
+}
+
+impl Standing {
+    fn of(found: &Found) -> Self {
+        let view = view::status(&found.state, found.no, look::now());
+        let view = serde_json::to_value(view).unwrap_or_default();
+        let lacks = |subtask: &&Value| !DONE.contains(&text(subtask, "status"));
+        let missing = list(&view, "subtasks").iter().filter(lacks);
+        Self {
+            status: text(&view, "status").to_owned(),
+            missing: missing.map(|subtask| text(subtask, "id").to_owned()).collect(),
+            kept_aside: tree::kept_aside(&view),
+        }
     }
-    let view = view::status(&found.state, found.no, look::now());
-    if let Some(subtask) = tree::kept_aside(&serde_json::to_value(view).unwrap_or_default()) {
+
+    /// What somebody should know who takes a result that is not whole.
+    fn missing(&self, id: &DelegationId) -> Option<String> {
+        let names = self.missing.iter().map(|name| tame(name)).collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("{id} is {}; not in its result: {names}", self.status))
+    }
+
+    fn not_now(&self, id: &DelegationId, message: String, hint: String) -> CommandError {
+        CommandError::failed(Code::Conflict, message)
+            .hint(hint)
+            .details(json!({"delegationId": id, "status": self.status}))
+    }
+}
+
+/// There is nothing to apply: not all of the way, or not at all.
+fn nothing(
+    id: &DelegationId,
+    standing: &Standing,
+    output: &mut Output,
+) -> Result<ExitCode, CommandError> {
+    let status = &standing.status;
+    if let Some(subtask) = &standing.kept_aside {
         let message = format!("{id} is {status}; only completed work can be applied");
         let hint = format!("`legation diff {id} {subtask}` shows what was kept");
-        return not_now(message, hint);
+        return Err(standing.not_now(id, message, hint));
     }
-    let value = json!({"delegationId": id, "applied": false, "files": [], "commit": null});
+    let value = json!({
+        "delegationId": id, "applied": false, "files": [], "commit": null,
+        "status": status, "missing": standing.missing,
+    });
     output.answer(&value, || format!("{id} is {status} and changed no file: nothing to apply."));
     Ok(ExitCode::SUCCESS)
 }

@@ -63,7 +63,9 @@ fn why_there_is_nothing_to_apply_is_told() {
           "delegationId": "DEL",
           "applied": false,
           "files": [],
-          "commit": null
+          "commit": null,
+          "status": "completed",
+          "missing": []
         }
     "#]]
     .assert_eq(&seen(&session, &["--json", "apply", &id], &id));
@@ -98,6 +100,42 @@ fn why_there_is_nothing_to_apply_is_told() {
     child.wait_with_output().unwrap();
     let status = seen(&session, &["status", id], id);
     assert_eq!(status.lines().nth(2), Some("  user gave no reason"), "{status}");
+}
+
+#[test]
+fn a_result_that_is_not_whole_is_applied_with_a_word_about_what_it_lacks() {
+    let session = repository();
+    session.run(&["config", "set", "recovery.autoRetry", "false"]);
+    agent(&session, "maker", &format!("echo made > made.txt; {DONE}"));
+    let started = Pipe::new(&session, "started");
+    let go = Pipe::new(&session, "go");
+    let waits = format!("echo x > {}; cat {}; exit 3", started.shown(), go.shown());
+    agent(&session, "waiter", &waits);
+    let plan = session.dir().join(".legation/plan.json");
+    let subtasks = json!([
+        {"id": "a", "task": "Make it", "agent": "maker"},
+        {"id": "b", "task": "Break it", "agent": "waiter", "dependsOn": ["a"]},
+    ]);
+    std::fs::write(&plan, json!({"pattern": "dag", "subtasks": subtasks}).to_string()).unwrap();
+    let plan = plan.to_str().unwrap();
+    let child = spawn(&session, &["--json", "delegate", "--plan", plan, "Both"]);
+    started.wait();
+    let listed = json_of(&session, &["status"]);
+    let id = listed["delegations"][0]["delegationId"].as_str().unwrap();
+    // What is merged already is not the result yet.
+    expect![[r#"
+        ! ERROR: DEL is running; nothing of it can be applied yet
+        ! Suggestion: `legation status DEL` shows how far it is
+        [exit 1]
+    "#]]
+    .assert_eq(&seen(&session, &["apply", id, "--yes"], id));
+    drop(go.open());
+    child.wait_with_output().unwrap();
+    let applied = json_of(&session, &["apply", id, "--yes"]);
+    assert_eq!(applied["files"], json!(["made.txt"]), "{applied}");
+    assert_eq!((&applied["status"], &applied["missing"]), (&json!("partial"), &json!(["b"])));
+    let text = seen(&session, &["apply", id, "--yes"], id);
+    assert!(text.contains("! DEL is partial; not in its result: b"), "{text}");
 }
 
 #[test]

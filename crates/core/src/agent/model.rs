@@ -199,9 +199,10 @@ pub enum ContextMode {
     /// The task alone.
     #[default]
     TaskOnly,
-    /// The task and a summary of the conversation.
+    /// Also what those above it were asked to do, in a line each, and what came of the work
+    /// they handed on before.
     Summary,
-    /// The whole conversation.
+    /// The same in full, and what its caller has said so far.
     #[serde(alias = "full_history")]
     Full,
 }

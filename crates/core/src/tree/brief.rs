@@ -4,6 +4,8 @@
 //! is left out by rule, the least needed first, and the receipt says what. The
 //! task itself is never shortened. Words of other agents are data.
 
+mod above;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,6 +18,7 @@ use crate::agent::ContextMode;
 use crate::ids::{AgentId, DelegationId, SessionId, SubtaskId, TaskId};
 use crate::returns::{self, Artifact, Metadata, ReturnError, neutralise};
 use crate::time::Now;
+pub use above::Above;
 
 /// The part of an attempt's tokens that its brief may take.
 const SHARE: u64 = 4;
@@ -93,6 +96,9 @@ pub struct TaskContext {
 pub struct Context {
     /// How much of it was asked for.
     pub mode: ContextMode,
+    /// Those above it, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<Above>,
     /// What came of the work it builds on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<Earlier>,
@@ -148,6 +154,8 @@ pub struct Manner<'a> {
     pub schema: Option<&'a Value>,
     /// Whether it may delegate in turn.
     pub delegates: bool,
+    /// What its caller has said so far, if that is wanted.
+    pub said: Option<&'a str>,
 }
 
 /// What an attempt is told.
@@ -190,6 +198,7 @@ pub fn brief(
         instructions: manner.prompt.trim().to_owned(),
         context: Context {
             mode: subtask.habits.context,
+            above: above::above(state, no, (subtask.habits.context, manner.said)),
             results: results(state, attempt.subtask),
             missing: missing(state, attempt.subtask),
             previous: previous(state, no),
@@ -236,21 +245,33 @@ fn results(state: &State, of: SubtaskNo) -> Vec<Earlier> {
     let direct = &state.subtasks[of].needs;
     let before = before(state, of);
     let skip = before.len().saturating_sub(MAX_RESULTS);
-    let told = before.into_iter().skip(skip).filter_map(|no| {
-        let subtask = &state.subtasks[no];
-        let end = state.attempts[*subtask.attempts.last()?].end.as_deref()?;
-        Some(Earlier {
-            subtask: subtask.id.clone(),
-            agent: subtask.agent.clone(),
-            role: subtask.role,
-            round: subtask.round,
-            status: state.status(no),
-            summary: neutralise(&end.answer.summary).into(),
-            data: end.answer.data.clone().filter(|_| direct.contains(&no)).map(harmless),
-            artifacts: end.answer.artifacts.clone(),
-        })
-    });
-    told.collect()
+    let told = before.into_iter().skip(skip);
+    told.filter_map(|no| earlier(state, no, direct.contains(&no))).collect()
+}
+
+/// What came of a subtask, with its structured answer if that is wanted.
+fn earlier(state: &State, no: SubtaskNo, with_data: bool) -> Option<Earlier> {
+    let subtask = &state.subtasks[no];
+    let end = state.attempts[*subtask.attempts.last()?].end.as_deref()?;
+    Some(Earlier {
+        subtask: subtask.id.clone(),
+        agent: subtask.agent.clone(),
+        role: subtask.role,
+        round: subtask.round,
+        status: state.status(no),
+        summary: neutralise(&end.answer.summary).into(),
+        data: end.answer.data.clone().filter(|_| with_data).map(harmless),
+        artifacts: end.answer.artifacts.iter().map(tamed).collect(),
+    })
+}
+
+/// An artifact of another agent, with its texts as data.
+fn tamed(artifact: &Artifact) -> Artifact {
+    Artifact {
+        kind: neutralise(&artifact.kind).into(),
+        path: neutralise(&artifact.path).into(),
+        summary: artifact.summary.as_deref().map(|summary| neutralise(summary).into()),
+    }
 }
 
 /// Data of another agent, with its texts as data.
@@ -275,8 +296,18 @@ fn previous(state: &State, no: AttemptNo) -> Option<Previous> {
     let end = state.attempts[*before].end.as_deref()?;
     Some(Previous {
         summary: neutralise(&end.answer.summary).into(),
-        errors: end.answer.errors.clone(),
+        errors: end.answer.errors.iter().map(told).collect(),
     })
+}
+
+/// An error of another agent, with its texts as data.
+fn told(error: &ReturnError) -> ReturnError {
+    ReturnError {
+        kind: neutralise(&error.kind).into(),
+        message: neutralise(&error.message).into(),
+        recommendation: neutralise(&error.recommendation).into(),
+        ..error.clone()
+    }
 }
 
 /// More characters than the brief has. Long texts are only measured, since counting
@@ -301,7 +332,14 @@ fn most_chars(brief: &mut Brief) -> u64 {
 fn shorten(brief: &mut Brief, tokens: u64) {
     let most = (tokens / SHARE).saturating_mul(CHARS_PER_TOKEN);
     type Cut = (&'static str, fn(&mut Brief));
-    let cuts: [Cut; 4] = [
+    let cuts: [Cut; 7] = [
+        ("what the caller has said", |brief| {
+            brief.context.above.iter_mut().for_each(|above| above.said = None);
+        }),
+        ("what was done further up", |brief| {
+            brief.context.above.iter_mut().for_each(|above| above.results.clear());
+        }),
+        ("those further up", |brief| brief.context.above.clear()),
         ("data of earlier results", |brief| {
             brief.context.results.iter_mut().for_each(|result| result.data = None);
         }),

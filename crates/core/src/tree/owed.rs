@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::arena::{AttemptNo, DelegationNo};
 use super::effect::Effect;
+use super::event::Role;
 use super::state::{Phase, State};
 use crate::returns::StopReason;
 
@@ -109,7 +110,11 @@ fn starts(state: &State, most: usize, slots: &mut Slots<'_>, owed: &mut Vec<Effe
 fn needs_workspace(state: &State, no: AttemptNo) -> bool {
     let subtask = &state.subtasks[state.attempts[no].subtask];
     let last = subtask.attempts.last() == Some(&no);
-    last && matches!(subtask.phase, Phase::Running | Phase::Judging | Phase::Merging)
+    let is_open = matches!(subtask.phase, Phase::Running | Phase::Judging | Phase::Merging);
+    // A member may still be chosen after it has ended, and its work is merged only then.
+    let delegation = &state.delegations[subtask.delegation];
+    let is_undecided = delegation.ended.is_none() && delegation.winner.is_none();
+    last && (is_open || (subtask.role == Role::Member && is_undecided))
 }
 
 /// Free slots, counting down as they are spoken for.

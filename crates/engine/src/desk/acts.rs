@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use legation_core::agent::ContextMode;
 use legation_core::ids::AttemptId;
 use legation_core::returns::ReturnStatus;
 use legation_core::time::Now;
 use legation_core::tree::brief::{Manner, brief};
 use legation_core::tree::event::MergeOutcome;
-use legation_core::tree::state::{Step, Subtask};
+use legation_core::tree::state::{Attempt, Step, Subtask};
 use legation_core::tree::{AttemptNo, DelegationNo, Effect, SubtaskNo, owed_apart};
 
 use super::Desk;
@@ -140,7 +141,11 @@ impl<W: World> Desk<W> {
         let parent = delegation.parent.map(|no| &self.state.attempts[no]);
         let asked_by = parent.map(|parent| parent.agent.clone());
         let manner = self.world.manner(&attempt.agent, asked_by.as_ref());
+        let wants_all = subtask.habits.context == ContextMode::Full;
+        let parent_said = |parent: &Attempt| self.world.said(&parent.id, &parent.agent);
+        let said = parent.filter(|_| wants_all).and_then(parent_said);
         let told = Manner {
+            said: said.as_deref(),
             prompt: &manner.prompt,
             schema: manner.schema.as_ref(),
             delegates: manner.delegates,

@@ -53,7 +53,7 @@ impl Inner {
         self.pricing(job).enter(&heard.hearing, &mut receipt);
         let hold_until = hold_until(&said);
         if let Some(until) = hold_until {
-            self.hold(&job.agent, until);
+            self.leave_alone(job, until);
         }
         End {
             attempt: job.attempt.clone(),

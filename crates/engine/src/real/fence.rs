@@ -117,13 +117,13 @@ impl Inner {
         let shared = state.parent().filter(|folder| folder.ends_with(SHARED_STATE));
         let mut hidden = vec![shared.unwrap_or(state).to_owned()];
         // Those that the user has put elsewhere, other projects' among them.
-        let elsewhere = self.spaces.homes().into_iter().filter_map(|home| {
+        let elsewhere = self.spaces().homes().into_iter().filter_map(|home| {
             let ours = home.parent()?.parent()?;
             Some(if ours.ends_with(SHARED_STATE) { ours.to_owned() } else { home })
         });
         hidden.extend(elsewhere);
         hidden.extend(place.root.parent().map(Path::to_owned));
-        let top = self.spaces.origin().top;
+        let top = self.spaces().origin().top;
         hidden.extend([self.options.project.join(".legation"), top.join(".git")]);
         // Where the home itself is a checkout, programs could not start without it.
         let is_around_home = home_folder().is_some_and(|home| home.starts_with(&top));
@@ -135,7 +135,7 @@ impl Inner {
     /// what `legation` itself needs to be called from inside.
     fn readable(&self, order: &Order, agent_file: Option<&Path>) -> Vec<PathBuf> {
         let project = &self.options.project;
-        let mut readable = self.spaces.origin().lent;
+        let mut readable = self.spaces().origin().lent;
         readable.extend(OPEN.iter().map(|name| project.join(name)));
         readable.push(self.options.state.join("project"));
         readable.push(self.keeper.exe.clone());

@@ -12,7 +12,7 @@ use legation_core::agent::Definition;
 use legation_core::ids::{AgentId, AttemptId};
 use legation_core::returns::Verification;
 use legation_core::tree::event::MergeOutcome;
-use legation_runners::workspace::{Candidate, Kept, Outlook, Place};
+use legation_runners::workspace::{self, Candidate, Kept, Outlook, Place};
 
 use super::live::Live;
 use super::verify::Owner;
@@ -92,7 +92,14 @@ impl Inner {
     async fn foreseen(&self, work: &Work) -> Result<Option<(Place, Kept, Outlook)>, String> {
         let work = work.clone();
         let foreseen = self.on_spaces(move |spaces| {
-            let Some(place) = spaces.find(work.attempt.as_str())? else { return Ok(None) };
+            let Some(place) = spaces.find(work.attempt.as_str())? else {
+                let kept = spaces.kept_commit(work.tree.as_str(), work.attempt.as_str())?;
+                // Work that is kept and cannot be merged any more is no work without changes.
+                return kept.map_or(Ok(None), |_| {
+                    let id = work.attempt.to_string();
+                    Err(workspace::Error::Unknown { what: "workspace", id })
+                });
+            };
             let Some(kept) = keep(spaces, &work)? else { return Ok(None) };
             let outlook = spaces.foresee(work.delegation.as_str(), &kept)?;
             Ok(Some((place, kept, outlook)))

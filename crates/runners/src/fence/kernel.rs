@@ -37,6 +37,8 @@ enum Weight {
     Needed,
     /// Only where the network is denied.
     NeededOffline,
+    /// It is; that it is missing is told where the network is denied, on every kernel.
+    ToldOffline,
     /// It is; what is missing is told.
     Wanted,
 }
@@ -118,8 +120,8 @@ const RULES: &[Rule] = &[
         name: "udp",
         what: "no UDP where `sandbox.network` is `deny`",
         since: None,
-        gap: "Landlock knows TCP only",
-        weight: Weight::Wanted,
+        gap: "Landlock knows TCP only: UDP is not denied",
+        weight: Weight::ToldOffline,
     },
     Rule {
         name: "socket_files",
@@ -185,7 +187,7 @@ impl Kernel {
         let needed = |rule: &Rule| match rule.weight {
             Weight::Needed => true,
             Weight::NeededOffline => network == Network::Deny,
-            Weight::Wanted => false,
+            Weight::Wanted | Weight::ToldOffline => false,
         };
         let mut rules = self.rules().filter(|(rule, _)| needed(rule));
         rules.find_map(|(_, held)| match held {
@@ -194,10 +196,13 @@ impl Kernel {
         })
     }
 
-    /// What a newer kernel would hold and this one does not, in words.
+    /// What was asked for, or a newer kernel would hold, and this one does not, in words.
     pub fn gaps(&self, network: Network) -> Vec<String> {
-        let asked = |rule: &Rule| rule.weight != Weight::NeededOffline || network == Network::Deny;
-        let rules = RULES.iter().filter(|rule| rule.since.is_some() && asked(rule));
+        let asked = |rule: &Rule| match rule.weight {
+            Weight::Needed | Weight::Wanted => rule.since.is_some(),
+            Weight::NeededOffline | Weight::ToldOffline => network == Network::Deny,
+        };
+        let rules = RULES.iter().filter(|rule| asked(rule));
         let missing = rules.filter(|rule| self.holds(rule) != Held::Yes);
         missing.map(|rule| rule.gap.to_owned()).collect()
     }
