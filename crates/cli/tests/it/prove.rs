@@ -12,6 +12,7 @@ mod hostile;
 mod killed;
 mod models;
 mod namespace;
+mod patterns;
 mod queue;
 mod records;
 mod resolve;

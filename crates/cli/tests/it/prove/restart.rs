@@ -1,38 +1,95 @@
 //! The engine killed in the middle: what was done stays done, what follows still happens.
 
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
 
 use super::stage::{Stage, wait_for};
 
+const SEQUENTIAL: &str = "{\"pattern\":\"sequential\",\"subtasks\":[\
+                          {\"id\":\"a\",\"agent\":\"a\"},{\"id\":\"b\",\"agent\":\"b\"}]}";
+
+/// Somebody who asks for both steps by one key, and waits.
+fn asks_for_both(stage: &Stage) -> Command {
+    let file = stage.out("plan.json");
+    std::fs::write(&file, SEQUENTIAL).unwrap();
+    let args = ["delegate", "--json", "--idempotency-key", "once", "--plan"];
+    let mut asks = stage.legation(&args);
+    asks.arg(&file).arg("Both").stderr(Stdio::null());
+    asks
+}
+
+/// Ends whoever waits, and then the engine: one that waits would start the next.
+fn crash(stage: &Stage, mut waits: Child) {
+    waits.kill().unwrap();
+    waits.wait().unwrap();
+    assert!(stage.kill());
+    wait_for("the engine to be gone", || stage.engine().is_none().then_some(()));
+}
+
+/// Asks again by the same key; what came of it.
+fn asked_again(stage: &Stage) -> Value {
+    let again = asks_for_both(stage).output().unwrap();
+    let view: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(view["status"], "completed", "{view}");
+    let attempts = [&view["subtasks"][0]["attempts"], &view["subtasks"][1]["attempts"]];
+    assert_eq!(attempts, [1, 1], "{view}");
+    let (_, all) = stage.json(&["history"]);
+    assert_eq!(all["delegations"].as_array().unwrap().len(), 1, "{all}");
+    view
+}
+
 #[test]
-fn what_depends_on_work_that_ended_before_the_crash_runs_exactly_once() {
+fn the_engine_killed_before_a_step_has_ended_runs_the_next_exactly_once_when_asked_again() {
+    let stage = Stage::new("[recovery]\nmaxRetries = 0\n");
+    let holds = "cat > $OUT/brief; echo 'a begins' >> $OUT/ran; echo a > a.txt\n\
+                 until [ -e $OUT/dead ]; do :; done\n\
+                 legation submit --status completed --summary 'a is done'\n\
+                 echo 'a ends' >> $OUT/ran";
+    stage.agent("a", "", holds);
+    stage.agent(
+        "b",
+        "",
+        "cat > $OUT/brief-b; echo \"b finds $(cat a.txt)\" >> $OUT/ran\n\
+         legation submit --status completed --summary 'b is done'",
+    );
+    let first = asks_for_both(&stage).stdout(Stdio::null()).spawn().unwrap();
+    wait_for("a to begin", || (!stage.told("ran").is_empty()).then_some(()));
+    crash(&stage, first);
+    // It ends where nobody sees it, and nothing follows as long as nobody asks.
+    std::fs::write(stage.out("dead"), "").unwrap();
+    wait_for("a to end", || stage.told("ran").contains("a ends").then_some(()));
+    wait_for("its processes to end", || stage.processes().is_empty().then_some(()));
+    assert_eq!(stage.engine(), None);
+    let brief: Value = serde_json::from_str(&stage.told("brief")).unwrap();
+    let id = brief["delegation_id"].as_str().unwrap();
+    let state = stage.tree(id);
+    let ends: Vec<bool> = state.attempts.iter().map(|(_, it)| it.end.is_some()).collect();
+    assert_eq!(ends, [false], "only a has begun, and nobody knows that it has ended");
+    let view = asked_again(&stage);
+    assert_eq!(view["delegationId"], id, "{view}");
+    assert_eq!(stage.told("ran"), "a begins\na ends\nb finds a\n");
+    let brief: Value = serde_json::from_str(&stage.told("brief-b")).unwrap();
+    assert_eq!(brief["context"]["results"][0]["summary"], "a is done", "{brief}");
+}
+
+#[test]
+fn the_engine_killed_while_the_second_step_runs_starts_neither_step_again() {
     let stage = Stage::new("[recovery]\nmaxRetries = 0\n");
     stage.agent("a", "", "echo a >> $OUT/ran\nlegation submit --status completed --summary a");
-    // It waits for the engine's death, so that the crash lies between a and b for sure.
+    // It waits for the engine's death, so that the crash finds it at work for sure.
     stage.agent(
         "b",
         "",
         "echo b >> $OUT/ran\nuntil [ -e $OUT/dead ]; do :; done\n\
          legation submit --status completed --summary b",
     );
-    let plan = "{\"pattern\":\"sequential\",\"subtasks\":[\
-                {\"id\":\"a\",\"agent\":\"a\"},{\"id\":\"b\",\"agent\":\"b\"}]}";
-    std::fs::write(stage.out("plan.json"), plan).unwrap();
-    let file = stage.out("plan.json");
-    let args = ["delegate", "--json", "--idempotency-key", "once", "--plan"];
-    let mut first = stage.legation(&args);
-    let mut first = first.arg(&file).arg("Both").stdout(Stdio::null()).spawn().unwrap();
+    let first = asks_for_both(&stage).stdout(Stdio::null()).spawn().unwrap();
     wait_for("b to start", || stage.told("ran").contains('b').then_some(()));
-    assert!(stage.kill());
-    first.kill().unwrap();
-    first.wait().unwrap();
+    crash(&stage, first);
     std::fs::write(stage.out("dead"), "").unwrap();
-    let again = stage.legation(&args).arg(&file).arg("Both").output().unwrap();
-    let view: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
-    assert_eq!(view["status"], "completed", "{view}");
+    asked_again(&stage);
     assert_eq!(stage.told("ran"), "a\nb\n");
-    let (_, all) = stage.json(&["history"]);
-    assert_eq!(all["delegations"].as_array().unwrap().len(), 1, "{all}");
 }
 
 #[test]
@@ -47,7 +104,7 @@ fn a_caller_that_waits_finds_its_delegation_again_after_a_crash() {
     assert!(stage.kill());
     std::fs::write(stage.out("dead"), "").unwrap();
     let ran = waits.wait_with_output().unwrap();
-    let view: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let view: Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(view["subtasks"][0]["return"]["summary"], "came through", "{view}");
     assert_eq!(view["subtasks"][0]["attempts"], 1);
 }
@@ -60,9 +117,7 @@ fn begun_long_ago(stage: &Stage) -> String {
                       --summary done";
         stage.agent(id, "", &format!("touch $OUT/{id}; {script}"));
     }
-    let plan = "{\"pattern\":\"sequential\",\"subtasks\":[\
-                {\"id\":\"a\",\"agent\":\"a\"},{\"id\":\"b\",\"agent\":\"b\"}]}";
-    std::fs::write(stage.out("plan.json"), plan).unwrap();
+    std::fs::write(stage.out("plan.json"), SEQUENTIAL).unwrap();
     let file = stage.out("plan.json").display().to_string();
     let (_, begun) = stage.json(&["delegate", "--detach", "--plan", &file, "Both"]);
     wait_for("the first step", || stage.out("a").exists().then_some(()));

@@ -1,6 +1,7 @@
 //! Everything a hostile child can think of, inside the fence and without it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
@@ -244,4 +245,76 @@ fn without_the_fence_the_same_child_gets_through() {
         kill the engine: yes
     "#]]
     .assert_eq(&tried);
+}
+
+/// What is tried with the ports of others: of a sibling and of the parent. Ports of the
+/// sibling's are listened on, and others are free.
+const ON_PORTS: &[(&str, &str)] = &[
+    ("read what a sibling serves", "connect((\"127.0.0.1\", $SIBLING_PORT))"),
+    ("take a port of a sibling", "bind((\"127.0.0.1\", $SIBLING_PORT + 1))"),
+    ("take a port of the parent", "bind((\"127.0.0.1\", $PARENT_PORT + 1))"),
+];
+
+/// How the attacks on ports go for a child of a parent, beside a sibling at work.
+fn on_ports(stage: &Stage) -> String {
+    stage.agent(
+        "sibling",
+        "",
+        "echo $LEGATION_PORT_BASE > $OUT/port.new; mv $OUT/port.new $OUT/port\n\
+         until [ -e $OUT/go ]; do sleep 0.05; done\n\
+         legation submit --status completed --summary unharmed",
+    );
+    let line = |(name, how): &(&str, &str)| {
+        format!(
+            "if python3 -c \"import socket; socket.socket().{}\"; then said=yes; else said=no; \
+             fi 2> /dev/null; echo '{name}:' $said >> $OUT/tried\n",
+            how.replace('"', "'")
+        )
+    };
+    let tries: String = ON_PORTS.iter().map(line).collect();
+    let script = format!(
+        "SIBLING_PORT=$(cat $OUT/port); PARENT_PORT=$(cat $OUT/parent)\n{tries}\
+         echo $LEGATION_PORT_BASE $PARENT_PORT $SIBLING_PORT > $OUT/ports\n\
+         legation submit --status completed --summary tried"
+    );
+    stage.agent("hostile", "", &script);
+    let parent = "echo $LEGATION_PORT_BASE > $OUT/parent\n\
+                  legation delegate --agent hostile Attack > $OUT/nested\n\
+                  legation submit --status completed --summary done";
+    stage.agent("parent", "subagents:\n  allow: ['hostile']\n", parent);
+    let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "sibling", "Wait"]);
+    wait_for("the sibling", || stage.out("port").exists().then_some(()));
+    let port: u16 = stage.told("port").trim().parse().unwrap();
+    // In the sibling's name, whom the fence may keep from it.
+    let served = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let (_, view) = stage.json(&["delegate", "--agent", "parent", "Have it done"]);
+    drop(served);
+    std::fs::write(stage.out("go"), "").unwrap();
+    stage.json(&["resume", begun["delegationId"].as_str().unwrap(), "--wait"]);
+    let ports = stage.told("ports");
+    let different: BTreeSet<&str> = ports.split_whitespace().collect();
+    assert_eq!(different.len(), 3, "each has ports of its own: {ports}{view}");
+    stage.told("tried")
+}
+
+#[test]
+fn without_the_network_a_child_neither_takes_nor_reads_a_port_of_others() {
+    let stage = Stage::fenced(ONCE, "network = \"deny\"");
+    expect![[r#"
+        read what a sibling serves: no
+        take a port of a sibling: no
+        take a port of the parent: no
+    "#]]
+    .assert_eq(&on_ports(&stage));
+}
+
+#[test]
+fn without_the_fence_a_child_takes_and_reads_ports_of_others() {
+    let stage = Stage::unfenced(ONCE);
+    expect![[r#"
+        read what a sibling serves: yes
+        take a port of a sibling: yes
+        take a port of the parent: yes
+    "#]]
+    .assert_eq(&on_ports(&stage));
 }

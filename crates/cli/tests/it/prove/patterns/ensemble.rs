@@ -1,0 +1,113 @@
+//! Ensembles: the same task to several, and one answer.
+
+use std::fs;
+
+use expect_test::expect;
+use serde_json::Value;
+
+use super::{ONCE, agent, course, went};
+use crate::prove::stage::Stage;
+
+/// Three members that decide for themselves and leave a file of their own.
+fn members(stage: &Stage) {
+    for (id, decision) in [("m1", "blue"), ("m2", "red"), ("m3", "blue")] {
+        let script = format!(
+            "echo {id} > {id}.txt; submit '{id} says {decision}' --status completed --data \
+             '{{\"decision\":\"{decision}\"}}'"
+        );
+        agent(stage, id, &script);
+    }
+}
+
+fn ensemble(stage: &Stage, aggregate: &str) -> (i32, Value) {
+    let args = ["delegate", "--pattern", "ensemble", "--aggregate", aggregate];
+    let all = ["--agent", "m1", "--agent", "m2", "--agent", "m3", "Which colour?"];
+    stage.json(&[args.as_slice(), &all].concat())
+}
+
+#[test]
+fn an_ensemble_votes_and_the_majority_has_it() {
+    let stage = Stage::new(ONCE);
+    members(&stage);
+    let (code, view) = ensemble(&stage, "vote");
+    assert_eq!(code, 0, "{view}");
+    expect![[r#"
+            ensemble: completed
+            member-1: member 0, heard member 0 after []: completed
+            member-2: member 0, heard member 0 after []: completed
+            member-3: member 0, heard member 0 after []: completed
+            result: "m1 says blue"
+            data: {"decision":"blue"}
+            votes: {"choice":"blue","members":["member-1","member-3"]}
+            votes: {"choice":"red","members":["member-2"]}
+        "#]]
+    .assert_eq(&course(&stage, &view));
+}
+
+#[test]
+fn an_ensemble_has_its_judge_name_the_best() {
+    let stage = Stage::new(&format!("{ONCE}[agents]\njudge = \"wise\"\n"));
+    members(&stage);
+    let script = "submit 'm2 is best' --status completed --data '{\"winner\":\"member-2\"}'";
+    agent(&stage, "wise", script);
+    let (code, view) = ensemble(&stage, "best");
+    assert_eq!(code, 0, "{view}");
+    expect![[r#"
+        ensemble: completed
+        member-1: member 0, heard member 0 after []: completed
+        member-2: member 0, heard member 0 after []: completed
+        member-3: member 0, heard member 0 after []: completed
+        judge: judge 0, heard judge 0 after [member-1 member-2 member-3]: completed
+        result: "m2 says red"
+        data: {"decision":"red"}
+        votes: {"choice":"blue","members":["member-1","member-3"]}
+        votes: {"choice":"red","members":["member-2"]}
+    "#]]
+    .assert_eq(&course(&stage, &view));
+}
+
+#[test]
+fn an_ensemble_without_a_judge_takes_the_one_that_passed_its_verification() {
+    let stage = Stage::new(ONCE);
+    members(&stage);
+    let path = ".legation/agents/m3.md";
+    let text = fs::read_to_string(stage.project().join(path)).unwrap();
+    stage.write(path, &text.replace("  timeout:", "  verify: [\"test -e m3.txt\"]\n  timeout:"));
+    let (code, view) = ensemble(&stage, "best");
+    assert_eq!(code, 0, "{view}");
+    expect![[r#"
+            ensemble: completed
+            member-1: member 0, heard member 0 after []: completed
+            member-2: member 0, heard member 0 after []: completed
+            member-3: member 0, heard member 0 after []: completed
+            result: "m3 says blue"
+            data: {"decision":"blue"}
+            votes: {"choice":"blue","members":["member-1","member-3"]}
+            votes: {"choice":"red","members":["member-2"]}
+        "#]]
+    .assert_eq(&course(&stage, &view));
+}
+
+#[test]
+fn an_ensemble_merges_the_work_of_all() {
+    let stage = Stage::new(ONCE);
+    members(&stage);
+    went(
+        &stage,
+        &ensemble(&stage, "merge"),
+        &expect![[r#"
+            exit code 0
+            ensemble: completed
+            member-1: member 0, heard member 0 after []: completed
+            member-2: member 0, heard member 0 after []: completed
+            member-3: member 0, heard member 0 after []: completed
+            result: "member-1: m1 says blue\nmember-2: m2 says red\nmember-3: m3 says blue"
+            data: {"member":"member-1","data":{"decision":"blue"}}
+            data: {"member":"member-2","data":{"decision":"red"}}
+            data: {"member":"member-3","data":{"decision":"blue"}}
+            votes: {"choice":"blue","members":["member-1","member-3"]}
+            votes: {"choice":"red","members":["member-2"]}
+            files: m1.txt=m1, m2.txt=m2, m3.txt=m3
+        "#]],
+    );
+}
