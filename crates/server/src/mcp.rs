@@ -233,7 +233,7 @@ impl<O: Office> ServerHandler for Mcp<O> {
         };
         let id = digest::at(&request.uri).ok_or_else(missing)?;
         let view = self.look(DelegationId::new(id), &context).await.map_err(|_| missing())?;
-        let text = ResourceContents::text(view.to_string(), &request.uri);
+        let text = ResourceContents::text(digest::harmless(view).to_string(), &request.uri);
         Ok(ReadResourceResult::new(vec![text.with_mime_type("application/json")]).into())
     }
 }

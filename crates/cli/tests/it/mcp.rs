@@ -1,5 +1,7 @@
 //! `legation mcp`: a client that speaks the protocol, the real engine behind it.
 
+mod words;
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use legation_core::Code;
 use legation_core::ids::DelegationId;
+use legation_core::returns::neutralise;
+use legation_core::text::shown::clip;
 use legation_engine::client::{Conversation, Lost};
 use legation_engine::news::{News, What};
 use legation_engine::protocol::{Refused, Reply, Steer, To, Wish};
@@ -21,6 +23,8 @@ const BEAT: Duration = Duration::from_secs(10);
 /// How long something that happened waits for the next, which then is told in its place. So
 /// a client is not flooded, and not told of what its answer says in the same moment.
 const HOLD: Duration = Duration::from_millis(50);
+/// Characters of something that happened that are told.
+const MAX_LINE_CHARS: usize = 600;
 /// How often an engine may be lost in a row without a word in between.
 const MAX_LOSSES: u32 = 5;
 /// How much longer one waits before each further try.
@@ -216,7 +220,9 @@ impl Progress {
             return;
         }
         let due = self.held.take().map_or_else(|| Instant::now() + HOLD, |(due, _)| due);
-        self.held = Some((due, message.to_owned()));
+        // Children's words are in it, too.
+        let message = clip(&neutralise(message), MAX_LINE_CHARS).into_owned();
+        self.held = Some((due, message));
     }
 
     /// Waits until something is to be told, which may be for ever.
