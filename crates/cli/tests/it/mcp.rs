@@ -1,5 +1,6 @@
 //! `legation mcp`: a client that speaks the protocol, the real engine behind it.
 
+mod taken_back;
 mod words;
 
 use std::io::{BufRead as _, BufReader, Write as _};
