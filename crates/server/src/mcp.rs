@@ -88,7 +88,7 @@ impl<O: Office> Mcp<O> {
             }
             "delegate_batch" => {
                 let asked: Batch = read(name, given)?;
-                self.delegate(asked.call(), context).await
+                self.delegate(asked.call()?, context).await
             }
             "delegate_wait" => {
                 let asked: Wait = read(name, given)?;

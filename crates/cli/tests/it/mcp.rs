@@ -228,6 +228,9 @@ fn a_refusal_is_a_result_with_a_code_and_what_remains() {
     let refused = client.call("delegate", &json!({"agent": "nobody", "task": "x"}));
     assert_eq!(refused["structuredContent"]["remaining"]["depth"], 3);
     let unknown = client.ask("tools/call", &json!({"name": "no_such_tool", "arguments": {}}));
+    let empty = client.call("delegate_batch", &json!({"subtasks": []}));
+    let message = &empty["structuredContent"]["error"]["message"];
+    assert_eq!(message, "There are no subtasks to hand over.");
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
 }
 
