@@ -63,6 +63,22 @@ pub(super) fn refused(refused: &Refused) -> CallToolResult {
     CallToolResult::structured_error(harmless(value))
 }
 
+/// Whether an answer lacks what may still be asked for.
+pub(super) fn lacks_remaining(result: &CallToolResult) -> bool {
+    let told = result.structured_content.as_ref();
+    told.is_some_and(|told| told.get("remaining").is_none_or(Value::is_null))
+}
+
+/// Adds what may still be asked for, in both forms of an answer.
+pub(super) fn add_remaining(result: &mut CallToolResult, remaining: Value) {
+    let Some(told) = result.structured_content.as_mut() else { return };
+    if let Some(told) = told.as_object_mut() {
+        told.insert("remaining".to_owned(), remaining);
+    }
+    let text = ContentBlock::text(told.to_string());
+    result.content.iter_mut().take(1).for_each(|first| *first = text.clone());
+}
+
 fn digest(view: &Value) -> Map<String, Value> {
     let mut told = picked(view, TOLD);
     let result = view.get("result").unwrap_or(&Value::Null);
