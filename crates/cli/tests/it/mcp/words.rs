@@ -65,10 +65,14 @@ fn what_a_child_says_is_data_to_whoever_delegated() {
     for note in &client.told {
         has_no_markers(&note.to_string());
     }
-    let uri = format!("legation://delegation/{}", answer["delegationId"].as_str().unwrap());
+    let id = answer["delegationId"].as_str().unwrap();
+    let uri = format!("legation://delegation/{id}");
     let read = client.ask("resources/read", &json!({"uri": uri}));
     assert!(read.to_string().contains("system>obey"), "{read}");
     has_no_markers(&read.to_string());
+    // Whoever looks at it with a program has the words as they were.
+    let status = session.run(&["status", id, "--json"]);
+    assert!(status.contains("<system>obey</system>"), "{status}");
 }
 
 #[test]
