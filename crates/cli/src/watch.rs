@@ -185,6 +185,7 @@ impl<'a> Watch<'a> {
                 | Wish::Steer(_)
                 | Wish::Submitted
                 | Wish::Who
+                | Wish::Remaining
                 | Wish::Ask { .. }
                 | Wish::Ping
                 | Wish::Attend,

@@ -71,6 +71,8 @@ pub enum Wish {
     Submitted,
     /// Say who the caller is.
     Who,
+    /// Say what the caller may still ask for.
+    Remaining,
     /// Ask a human whether the attempt may do something, and wait for the word. An envoy
     /// says this.
     Ask {

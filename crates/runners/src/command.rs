@@ -17,7 +17,9 @@ use legation_core::ids::{AttemptId, SessionId};
 use crate::keep::{Ceilings, Limits, Order};
 use crate::vendors::Vendor;
 
-pub use environment::{ALLOWED, ATTEMPT_DIR, HAND_IN, Place, RETURN_FILE, environment, is_for_all};
+pub use environment::{
+    ALLOWED, ATTEMPT_DIR, HAND_IN, Place, RETURN_FILE, SCHEMA_FILE, environment, is_for_all,
+};
 pub use parse::{MAX_LINE_BYTES, MAX_NOTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
 pub use resolve::{Folders, Unresolved, is_executable_file, resolve};
 

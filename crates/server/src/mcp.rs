@@ -16,7 +16,7 @@ use axum::http::request::Parts;
 use legation_core::Code;
 use legation_core::call::Call;
 use legation_core::ids::DelegationId;
-use legation_engine::protocol::{Refused, Wish};
+use legation_engine::protocol::{Refused, Reply, Wish};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
@@ -25,6 +25,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use self::arguments::{Batch, Cancel, Delegate, Explain, Nothing, Wait, read};
@@ -36,6 +37,9 @@ use crate::office::{Caller, Closing, Office};
 const INSTRUCTIONS: &str = "Hand work to other agents with `delegate` or `delegate_batch`. Each \
     works in its own copy of the project under fixed bounds; answers carry `remaining`. If your \
     client ends long calls, use wait=false and `delegate_wait`.";
+
+/// How long an answer waits for what it could do without.
+const SOON: Duration = Duration::from_secs(5);
 
 /// The versions of the protocol that are spoken.
 pub const VERSIONS: &[ProtocolVersion] =
@@ -88,7 +92,7 @@ impl<O: Office> Mcp<O> {
             }
             "delegate_batch" => {
                 let asked: Batch = read(name, given)?;
-                self.delegate(asked.call(), context).await
+                self.delegate(asked.call()?, context).await
             }
             "delegate_wait" => {
                 let asked: Wait = read(name, given)?;
@@ -109,6 +113,7 @@ impl<O: Office> Mcp<O> {
                 let view = self.look(id, context).await?;
                 Ok(digest::plain(json!({
                     "delegationId": view.get("delegationId"), "status": view.get("status"),
+                    "remaining": view.get("remaining"),
                 })))
             }
             "delegate_list" => {
@@ -173,6 +178,23 @@ impl<O: Office> Mcp<O> {
         self.done(Wish::Look { delegation }, context).await
     }
 
+    /// What the caller may still ask for, if the engine says so soon.
+    async fn remaining(&self, context: &RequestContext<RoleServer>) -> Option<Value> {
+        let caller = caller(context).ok()?;
+        let asked = async {
+            let mut talk = self.office.ask(&caller, Wish::Remaining).await.ok()?;
+            match talk.next().await.ok()? {
+                Reply::Done(mut told) => told.get_mut("remaining").map(Value::take),
+                Reply::Accepted { .. }
+                | Reply::News(_)
+                | Reply::Note(_)
+                | Reply::Answer { .. }
+                | Reply::Refused(_) => None,
+            }
+        };
+        timeout(SOON, asked).await.ok().flatten().filter(Value::is_object)
+    }
+
     /// Asks for something that is answered at once.
     async fn done(
         &self,
@@ -219,7 +241,14 @@ impl<O: Office> ServerHandler for Mcp<O> {
             return Err(ErrorData::invalid_params(message, None));
         }
         let result = self.call(request, &context).await;
-        Ok(result.unwrap_or_else(|refused| digest::refused(&refused)).into())
+        let mut result = result.unwrap_or_else(|refused| digest::refused(&refused));
+        if digest::lacks_remaining(&result)
+            && !context.ct.is_cancelled()
+            && let Some(remaining) = self.remaining(&context).await
+        {
+            digest::add_remaining(&mut result, remaining);
+        }
+        Ok(result.into())
     }
 
     async fn read_resource(
@@ -233,7 +262,7 @@ impl<O: Office> ServerHandler for Mcp<O> {
         };
         let id = digest::at(&request.uri).ok_or_else(missing)?;
         let view = self.look(DelegationId::new(id), &context).await.map_err(|_| missing())?;
-        let text = ResourceContents::text(view.to_string(), &request.uri);
+        let text = ResourceContents::text(digest::harmless(view).to_string(), &request.uri);
         Ok(ReadResourceResult::new(vec![text.with_mime_type("application/json")]).into())
     }
 }

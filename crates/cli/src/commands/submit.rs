@@ -73,7 +73,8 @@ pub(crate) fn hand_in(
             .hint("LEGATION_WORKSPACE names it; leave it as it was")
     })?;
     let session_id = SessionId::new(&attempt.session);
-    let expect = Expectation { session_id: &session_id, schema: None };
+    let schema = attempt.schema();
+    let expect = Expectation { session_id: &session_id, schema: schema.as_ref() };
     let checked = check(&returned, &expect, &files).map_err(violated)?;
     let returned = serde_json::to_value(&checked).unwrap_or(returned);
     hand_in::write(attempt, &returned, usage)?;

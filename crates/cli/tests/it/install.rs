@@ -128,12 +128,12 @@ fn each_program_gets_what_it_needs() {
     }
     let expected = json!({
         "claude-code": {"type": "stdio", "command": BINARY, "args": ["mcp"], "alwaysLoad": true,
-            "timeout": 3_600_000},
+            "timeout": 86_400_000},
         "codex": {"command": BINARY, "args": ["mcp"], "default_tools_approval_mode": "approve",
-            "tool_timeout_sec": 3_600},
-        "gemini": {"command": BINARY, "args": ["mcp"], "trust": true, "timeout": 3_600_000},
+            "tool_timeout_sec": 86_400},
+        "gemini": {"command": BINARY, "args": ["mcp"], "trust": true, "timeout": 86_400_000},
         "opencode": {"type": "local", "command": [BINARY, "mcp"], "enabled": true,
-            "timeout": 3_600_000},
+            "timeout": 86_400_000},
     });
     assert_eq!(json!(found), expected);
     let gemini: toml::Table =
@@ -169,7 +169,7 @@ fn what_is_changed_is_shown_and_in_a_pipe_nothing_else_happens() {
         +        "mcp"
         +      ],
         +      "alwaysLoad": true,
-        +      "timeout": 3600000
+        +      "timeout": 86400000
         +    }
            }
          }
@@ -211,7 +211,7 @@ fn comments_are_not_lost_and_what_to_add_is_told() {
         !         "mcp"
         !       ],
         !       "enabled": true,
-        !       "timeout": 3600000
+        !       "timeout": 86400000
         !     }
         !   }
         ! }
@@ -261,7 +261,7 @@ fn what_its_owner_has_changed_since_stays() {
     // Our own entry.
     std::fs::remove_file(&file).unwrap();
     install();
-    let slower = written(&file).replace("3600000", "1000");
+    let slower = written(&file).replace("86400000", "1000");
     std::fs::write(&file, &slower).unwrap();
     session.write(".claude/commands/direct.md", "my own\n");
     let seen = uninstall();
@@ -282,7 +282,7 @@ fn a_program_that_writes_its_own_settings_meanwhile_keeps_what_it_wrote() {
     session.run(&["install", "claude-code", "--user", "--yes"]);
     // Written anew from what was read, in another order and with more in it.
     let mut all: Value = serde_json::from_str(&written(&file)).unwrap();
-    all["mcpServers"]["legation"]["timeout"] = json!(3_600_000);
+    all["mcpServers"]["legation"]["timeout"] = json!(86_400_000);
     let all = json!({"starts": 1, "mcpServers": all["mcpServers"], "user": "x"});
     std::fs::write(&file, format!("{all:#}")).unwrap();
     session.run(&["uninstall", "claude-code", "--user", "--yes"]);

@@ -1,5 +1,8 @@
 //! `legation mcp`: a client that speaks the protocol, the real engine behind it.
 
+mod taken_back;
+mod words;
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
@@ -221,11 +224,51 @@ fn a_refusal_is_a_result_with_a_code_and_what_remains() {
         let result = client.call(tool, &arguments);
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         assert_eq!(result["structuredContent"]["error"]["code"], code, "{tool} {arguments}");
+        has_remaining(&result, 3);
     }
     let refused = client.call("delegate", &json!({"agent": "nobody", "task": "x"}));
     assert_eq!(refused["structuredContent"]["remaining"]["depth"], 3);
+    let empty = client.call("delegate_batch", &json!({"subtasks": []}));
+    let message = &empty["structuredContent"]["error"]["message"];
+    assert_eq!(message, "There are no subtasks to hand over.");
     let unknown = client.ask("tools/call", &json!({"name": "no_such_tool", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+}
+
+/// Checks that an answer tells what is left, in both of its forms.
+fn has_remaining(result: &Value, depth: u64) {
+    let told = &result["structuredContent"];
+    assert_eq!(told["remaining"]["depth"], depth, "{result}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), told, "the text says the same");
+}
+
+#[test]
+fn every_answer_tells_what_remains() {
+    let session = project(&[("w", &done("did it"))]);
+    let mut client = Client::of(&session);
+    let result = client.call("delegate", &json!({"agent": "w", "task": "x", "wait": false}));
+    has_remaining(&result, 3);
+    let id = result["structuredContent"]["delegationId"].clone();
+    let cases = [
+        ("delegate_wait", json!({"delegationId": id})),
+        ("delegate_status", json!({"delegationId": id})),
+        ("delegate_list", json!({})),
+        ("list_agents", json!({})),
+        ("explain_permissions", json!({"child": "w"})),
+    ];
+    for (tool, arguments) in cases {
+        let result = client.call(tool, &arguments);
+        assert_ne!(result["isError"], true, "{tool}: {result}");
+        has_remaining(&result, 3);
+    }
+    let result = client.call(
+        "delegate_batch",
+        &json!({"wait": false, "subtasks": [
+        {"id": "a", "agent": "w", "task": "one"}]}),
+    );
+    let id = result["structuredContent"]["delegationId"].clone();
+    has_remaining(&client.call("delegate_cancel", &json!({"delegationId": id})), 3);
 }
 
 #[test]
@@ -316,6 +359,7 @@ fn long_answers_are_short_and_linked() {
 #[test]
 fn a_child_delegates_in_the_name_of_its_attempt() {
     let session = project(&[("leaf", &done("leaf"))]);
+    let out = session.out();
     // The child speaks the protocol itself: a handshake, a call, and its own result.
     let lines = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -335,8 +379,10 @@ fn a_child_delegates_in_the_name_of_its_attempt() {
          printf '%s\\n' '{}' >&3; \
          until grep -q '\"id\":3' answers.txt && grep -q '\"id\":2' answers.txt; do sleep 0.05; done; \
          printf '%s\\n' '{submit}' >&3; \
-         until grep -q '\"id\":4' answers.txt; do sleep 0.05; done; exec 3>&-; wait",
+         until grep -q '\"id\":4' answers.txt; do sleep 0.05; done; exec 3>&-; wait; \
+         cp answers.txt {}",
         lines.join("' '"),
+        out.display(),
     );
     agent(&session, "middle", &script, "subagents:\n  allow: [leaf]\n");
     let mut client = Client::of(&session);
@@ -348,6 +394,13 @@ fn a_child_delegates_in_the_name_of_its_attempt() {
     let below = &status["subtasks"][0]["delegations"][0]["subtasks"][0];
     assert_eq!(below["path"], json!(["test-client", "middle", "leaf"]), "{status}");
     assert_eq!(below["return"]["summary"], "leaf");
+    // Each of its answers told what is left for the attempt: one level less.
+    let answers = std::fs::read_to_string(out.join("answers.txt")).unwrap();
+    let answers = answers.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let results: Vec<Value> =
+        answers.filter(|it| it["id"].as_u64() > Some(1)).map(|it| it["result"].clone()).collect();
+    assert_eq!(results.len(), 3);
+    results.iter().for_each(|result| has_remaining(result, 2));
 }
 
 #[test]

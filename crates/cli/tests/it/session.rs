@@ -72,6 +72,14 @@ impl Session {
         std::fs::write(path, content).unwrap();
     }
 
+    /// A folder that agents may write to, beside the project.
+    pub(crate) fn out(&self) -> PathBuf {
+        let out = self.root().join("out");
+        std::fs::create_dir(&out).unwrap();
+        self.write(".legation/config.toml", format!("[sandbox]\nwritable = [{out:?}]\n"));
+        out
+    }
+
     /// Runs `legation` with these arguments and nothing on stdin.
     pub(crate) fn run(&self, args: &[&str]) -> String {
         self.run_with(args, b"")

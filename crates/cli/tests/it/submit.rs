@@ -188,6 +188,49 @@ fn a_bad_return_is_told_at_once_and_nothing_is_handed_in() {
 }
 
 #[test]
+fn data_that_does_not_fit_the_schema_is_told_at_once_and_nothing_is_handed_in() {
+    let session = inside();
+    let schema = r#"{"type": "object", "required": ["decision"]}"#;
+    fs::write(session.root().join("schema.json"), schema).unwrap();
+    expect![[r#"
+        ! ERROR: `data`: "decision" is a required property
+        ! Suggestion: make `data` match the JSON Schema in the brief
+        [exit 1]
+    "#]]
+    .assert_eq(&session.run(&[DONE.as_slice(), &["--data", "{\"other\": 1}"]].concat()));
+    assert_eq!(fs::read_dir(session.root().join("attempt")).unwrap().count(), 0);
+    let fits = [DONE.as_slice(), &["--data", "{\"decision\": 1}"]].concat();
+    assert!(session.run(&fits).starts_with("handed in"));
+    // What is no schema is for the engine to tell.
+    fs::write(session.root().join("schema.json"), "{").unwrap();
+    assert!(session.run(&DONE).starts_with("handed in"));
+}
+
+#[test]
+fn an_agent_is_told_what_its_schema_wants_and_mends_it() {
+    let session = Session::new();
+    let out = session.out();
+    let submit = format!("{} submit --status completed --summary", env!("CARGO_BIN_EXE_legation"));
+    let script = format!(
+        "{submit} bad --data '{{\"other\": 1}}' 2> {} || \
+         {submit} good --data '{{\"decision\": 1}}' > /dev/null",
+        out.join("told.txt").display(),
+    );
+    let command = serde_json::json!(["sh", "-c", script]);
+    let file = format!(
+        "---\nid: w\ndescription: Decides.\nlegation:\n  runner: command\n  \
+         command: {command}\n  schema: {{type: object, required: [decision]}}\n---\n"
+    );
+    session.write(".legation/agents/w.md", file);
+    let seen = session.run(&["--json", "delegate", "--agent", "w", "Decide"]);
+    let answer: Value = serde_json::from_str(seen.split("\n[exit").next().unwrap()).unwrap();
+    assert_eq!(answer["status"], "completed", "{seen}");
+    assert_eq!(answer["result"]["data"]["decision"], 1, "{seen}");
+    let told = fs::read_to_string(out.join("told.txt")).unwrap();
+    assert!(told.contains("decision"), "{told}");
+}
+
+#[test]
 fn paths_are_told_from_the_top_of_the_workspace() {
     let session = inside();
     session.write("top.txt", "x");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -220,7 +221,8 @@ impl Inner {
     ) -> Result<(legation_runners::keep::Order, Vec<PathBuf>), Obstacle> {
         let folder = self.folder(&job.attempt);
         let made = fs::create_dir_all(&folder)
-            .and_then(|()| fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)));
+            .and_then(|()| fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)))
+            .and_then(|()| lay_out_schema(&folder, definition));
         made.map_err(|problem| {
             Obstacle::new(Code::WorkspaceFailed, format!("{folder:?}: {problem}"))
         })?;
@@ -347,6 +349,12 @@ fn account(job: &Job, definition: &Definition, runner: Runner) -> String {
         Runner::OpenCode => format!("opencode {provider}"),
         Runner::Llm => format!("llm {provider}"),
     }
+}
+
+/// Puts the agent's schema where whoever hands in a return finds it.
+fn lay_out_schema(folder: &Path, definition: &Definition) -> io::Result<()> {
+    let Some(schema) = &definition.legation.schema else { return Ok(()) };
+    fs::write(folder.join(command::SCHEMA_FILE), schema.to_string())
 }
 
 /// What `legation` needs to be told to speak in the attempt's name.

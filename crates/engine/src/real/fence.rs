@@ -10,7 +10,7 @@ use legation_core::agent::Level;
 use legation_core::config::{self, Sandbox};
 use legation_core::ids::AgentId;
 use legation_core::returns::Receipt;
-use legation_runners::command::HAND_IN;
+use legation_runners::command::{HAND_IN, SCHEMA_FILE};
 use legation_runners::fence::{Fence, Kernel, Standing};
 use legation_runners::keep::{Ceilings, Order};
 use legation_runners::supervise::Exit;
@@ -139,6 +139,7 @@ impl Inner {
         readable.extend(OPEN.iter().map(|name| project.join(name)));
         readable.push(self.options.state.join("project"));
         readable.push(self.keeper.exe.clone());
+        readable.extend(Some(order.dir.join(SCHEMA_FILE)).filter(|file| file.is_file()));
         readable.extend(agent_file.and_then(Path::parent).map(Path::to_owned));
         let named = order.program.iter().map(PathBuf::from);
         readable.extend(named.filter(|path| path.is_absolute() && path.is_file()));

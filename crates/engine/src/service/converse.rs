@@ -97,6 +97,7 @@ impl<H: Host> Service<H> {
                 Ok(Reply::Done(json!({})))
             }
             Wish::Who => self.tell_who(&who).await,
+            Wish::Remaining => self.tell_remaining(&who, request.env).await,
             Wish::Ask { what } => self.ask(&who, what).await,
             Wish::Ping | Wish::Attend => Ok(Reply::Done(json!({}))),
         }

@@ -244,7 +244,8 @@ impl<H: Host> Service<H> {
         self.engine.note_refused(&call);
     }
 
-    async fn remaining(&self, who: &Who, home: &Home) -> Option<Value> {
+    /// What a caller may still ask for.
+    pub(super) async fn remaining(&self, who: &Who, home: &Home) -> Option<Value> {
         let free = self.engine.free_slots();
         let remaining = match who {
             Who::Root { depth, .. } => {

@@ -105,6 +105,16 @@ impl<H: Host> Service<H> {
         })))
     }
 
+    /// What the caller may still ask for, whatever it has asked for so far.
+    pub(super) async fn tell_remaining(
+        self: &Arc<Self>,
+        who: &Who,
+        env: BTreeMap<String, String>,
+    ) -> Result<Reply, Refused> {
+        let home = self.home_of(who, env).await?;
+        Ok(Reply::Done(json!({"remaining": self.remaining(who, &home).await})))
+    }
+
     async fn home_of(
         self: &Arc<Self>,
         who: &Who,

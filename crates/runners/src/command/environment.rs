@@ -35,7 +35,11 @@ pub const HAND_IN: &str = "hand-in";
 /// The file in that folder.
 pub const RETURN_FILE: &str = "return.json";
 
-/// Where a child finds that folder.
+/// The file above that folder with the agent's schema for `data`, where it has one. A child
+/// may read it, so that what it hands in is checked at once.
+pub const SCHEMA_FILE: &str = "schema.json";
+
+/// Where a child finds the folder.
 pub const ATTEMPT_DIR: &str = "LEGATION_ATTEMPT_DIR";
 
 /// Where an attempt stands and works.

@@ -66,12 +66,16 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    pub(super) fn call(self) -> Call {
+    pub(super) fn call(self) -> Result<Call, Box<Refused>> {
+        if self.subtasks.is_empty() {
+            let message = "There are no subtasks to hand over.".to_owned();
+            return Err(invalid(message, "Name at least one in `subtasks`, with `id` and `task`."));
+        }
         let words = |subtask: &PlanSubtask| subtask.title.clone().or_else(|| subtask.task.clone());
         let titles: Vec<String> = self.subtasks.iter().filter_map(words).collect();
         let plan = Plan { pattern: self.mode, subtasks: self.subtasks, ..Plan::default() };
         let (task, plan) = (titles.join("; "), Some(plan));
-        Call { task, plan, detach: !self.wait, ..Call::default() }
+        Ok(Call { task, plan, detach: !self.wait, ..Call::default() })
     }
 }
 

@@ -1,12 +1,15 @@
 //! What a caller is told about a delegation: little enough for its context, with the
-//! rest behind a link.
+//! rest behind a link, and nothing in it that could pass for anything but data.
+
+mod harmless;
+mod shorten;
 
 use legation_engine::protocol::Refused;
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Map, Value, json};
 
-/// Characters of an answer that enter the caller's context: about two thousand tokens.
-const MAX_CHARS: usize = 8_000;
+pub(super) use self::harmless::harmless;
+
 /// What the address of a delegation begins with.
 const ADDRESS: &str = "legation://delegation/";
 /// Fields of a delegation that are told.
@@ -29,11 +32,11 @@ pub(super) fn at(address: &str) -> Option<&str> {
 pub(super) fn answer(view: &Value) -> CallToolResult {
     let status = view.get("status").and_then(Value::as_str).unwrap_or_default();
     let bad = matches!(status, "failed" | "blocked" | "cancelled");
-    let mut told = digest(view);
-    let is_long = told.to_string().len() > MAX_CHARS;
-    if is_long {
-        shorten(&mut told);
-    }
+    // What is made harmless may become longer, so that comes first.
+    let mut told: Map<String, Value> =
+        digest(view).into_iter().map(|(key, value)| (key, harmless(value))).collect();
+    let is_long = shorten::shorten(&mut told);
+    let told = Value::Object(told);
     let mut result =
         if bad { CallToolResult::structured_error(told) } else { CallToolResult::structured(told) };
     if is_long && let Some(id) = view.get("delegationId").and_then(Value::as_str) {
@@ -45,7 +48,7 @@ pub(super) fn answer(view: &Value) -> CallToolResult {
 
 /// Something else that was asked for.
 pub(super) fn plain(value: Value) -> CallToolResult {
-    CallToolResult::structured(value)
+    CallToolResult::structured(harmless(value))
 }
 
 /// A refusal, in the form that every surface has.
@@ -57,10 +60,26 @@ pub(super) fn refused(refused: &Refused) -> CallToolResult {
     if let (Some(remaining), Some(value)) = (&refused.remaining, value.as_object_mut()) {
         value.insert("remaining".to_owned(), remaining.clone());
     }
-    CallToolResult::structured_error(value)
+    CallToolResult::structured_error(harmless(value))
 }
 
-fn digest(view: &Value) -> Value {
+/// Whether an answer lacks what may still be asked for.
+pub(super) fn lacks_remaining(result: &CallToolResult) -> bool {
+    let told = result.structured_content.as_ref();
+    told.is_some_and(|told| told.get("remaining").is_none_or(Value::is_null))
+}
+
+/// Adds what may still be asked for, in both forms of an answer.
+pub(super) fn add_remaining(result: &mut CallToolResult, remaining: Value) {
+    let Some(told) = result.structured_content.as_mut() else { return };
+    if let Some(told) = told.as_object_mut() {
+        told.insert("remaining".to_owned(), remaining);
+    }
+    let text = ContentBlock::text(told.to_string());
+    result.content.iter_mut().take(1).for_each(|first| *first = text.clone());
+}
+
+fn digest(view: &Value) -> Map<String, Value> {
     let mut told = picked(view, TOLD);
     let result = view.get("result").unwrap_or(&Value::Null);
     for key in ["summary", "data", "artifacts", "votes", "findings"] {
@@ -71,7 +90,7 @@ fn digest(view: &Value) -> Value {
     let subtasks = view.get("subtasks").and_then(Value::as_array);
     let subtasks = subtasks.into_iter().flatten().map(subtask).collect();
     told.insert("subtasks".to_owned(), Value::Array(subtasks));
-    Value::Object(told)
+    told
 }
 
 fn subtask(view: &Value) -> Value {
@@ -84,7 +103,7 @@ fn subtask(view: &Value) -> Value {
         }
     }
     let receipt = view.get("receipt").unwrap_or(&Value::Null);
-    for key in ["filesChanged", "downgraded", "costUsd"] {
+    for key in ["filesChanged", "downgraded", "denied", "costUsd"] {
         let there = receipt.get(key).filter(|value| !value.is_null() && **value != json!([]));
         if let Some(value) = there {
             told.insert(key.to_owned(), value.clone());
@@ -96,30 +115,4 @@ fn subtask(view: &Value) -> Value {
 fn picked(view: &Value, keys: &[&str]) -> Map<String, Value> {
     let there = keys.iter().filter_map(|key| Some(((*key).to_owned(), view.get(*key)?.clone())));
     there.collect()
-}
-
-/// Leaves out what makes an answer long; what is left out is behind the link.
-fn shorten(told: &mut Value) {
-    let Some(object) = told.as_object_mut() else { return };
-    object.remove("data");
-    object.remove("votes");
-    object.remove("findings");
-    object.insert("shortened".to_owned(), Value::Bool(true));
-    if let Some(subtasks) = object.get_mut("subtasks").and_then(Value::as_array_mut) {
-        for subtask in subtasks.iter_mut().filter_map(Value::as_object_mut) {
-            subtask.retain(|key, _| TOLD_OF_SUBTASKS.contains(&key.as_str()));
-        }
-    }
-    for key in ["artifacts", "summary", "subtasks"] {
-        if told.to_string().len() <= MAX_CHARS {
-            return;
-        }
-        let Some(object) = told.as_object_mut() else { return };
-        let count = object.get(key).and_then(Value::as_array).map_or(0, Vec::len);
-        let left_out = match key {
-            "summary" => json!("The summary is long; read the linked resource."),
-            _ => json!([format!("{count} entries are in the linked resource")]),
-        };
-        object.insert(key.to_owned(), left_out);
-    }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use legation_core::Code;
 use legation_core::ids::DelegationId;
+use legation_core::returns::neutralise;
+use legation_core::text::shown::clip;
 use legation_engine::client::{Conversation, Lost};
 use legation_engine::news::{News, What};
 use legation_engine::protocol::{Refused, Reply, Steer, To, Wish};
@@ -21,8 +23,12 @@ const BEAT: Duration = Duration::from_secs(10);
 /// How long something that happened waits for the next, which then is told in its place. So
 /// a client is not flooded, and not told of what its answer says in the same moment.
 const HOLD: Duration = Duration::from_millis(50);
+/// Characters of something that happened that are told.
+const MAX_LINE_CHARS: usize = 600;
 /// How often an engine may be lost in a row without a word in between.
 const MAX_LOSSES: u32 = 5;
+/// How long the engine may take to accept what its caller has taken back already.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How much longer one waits before each further try.
 const BREATH: Duration = Duration::from_millis(200);
 
@@ -37,6 +43,8 @@ pub(super) struct Follow<'a, O> {
     is_own: bool,
     /// Whether an answer comes as soon as the work is accepted.
     is_brief: bool,
+    /// When a call that was taken back is waited for no longer.
+    gives_up: Option<Instant>,
     progress: Progress,
     losses: u32,
 }
@@ -68,14 +76,24 @@ impl<'a, O: Office> Follow<'a, O> {
             said: 0,
             held: None,
         };
-        let (delegation, is_own, is_brief) = (None, true, false);
-        Self { office, context, caller, closing, delegation, is_own, is_brief, progress, losses: 0 }
+        Self {
+            office,
+            context,
+            caller,
+            closing,
+            delegation: None,
+            is_own: true,
+            is_brief: false,
+            gives_up: None,
+            progress,
+            losses: 0,
+        }
     }
 
     /// Of a delegation that is there already. Whoever no longer waits for it has not
     /// taken it back: there is another tool for that.
     pub(super) fn of(self, delegation: DelegationId) -> Self {
-        Self { delegation: Some(delegation), is_own: false, ..self }
+        Self { delegation: Some(delegation), ..self }
     }
 
     /// Asks, and waits at most so long.
@@ -84,6 +102,7 @@ impl<'a, O: Office> Follow<'a, O> {
         wish: Wish,
         limit: Option<Duration>,
     ) -> Result<Outcome, Box<Refused>> {
+        self.is_own = matches!(&wish, Wish::Delegate(_));
         self.is_brief = matches!(&wish, Wish::Delegate(call) if call.detach);
         self.progress.hold("asked the engine");
         let mut wish = wish;
@@ -91,7 +110,7 @@ impl<'a, O: Office> Follow<'a, O> {
         loop {
             let step = match self.ask(wish.clone()).await {
                 Ok(talk) => self.listen(talk, until).await?,
-                Err(refused) if self.losses == 0 => return Err(refused),
+                Err(refused) if self.losses == 0 || self.has_given_up() => return Err(refused),
                 Err(_) => Step::Lost,
             };
             match step {
@@ -107,13 +126,15 @@ impl<'a, O: Office> Follow<'a, O> {
     }
 
     async fn ask(&mut self, wish: Wish) -> Result<Conversation, Box<Refused>> {
-        let asked = self.office.ask(&self.caller, wish);
+        let caller = self.caller.clone();
+        let asked = self.office.ask(&caller, wish);
         tokio::pin!(asked);
         loop {
             tokio::select! {
                 talk = &mut asked => return talk,
                 () = self.progress.is_due() => self.progress.say().await,
-                () = self.context.ct.cancelled() => return Err(self.cancel().await),
+                () = self.context.ct.cancelled(), if self.gives_up.is_none() => self.take_back(),
+                () = at(self.gives_up) => return Err(self.cancel().await),
             }
         }
     }
@@ -136,15 +157,12 @@ impl<'a, O: Office> Follow<'a, O> {
         let mut beat = interval_at(Instant::now() + BEAT, BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
-            let time_is_up = async {
-                match until {
-                    Some(until) => sleep_until(until).await,
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
-                () = self.context.ct.cancelled() => return Err(self.cancel().await),
-                () = time_is_up => if let Some(id) = &self.delegation {
+                // What was taken back is not answered, even if its answer is there.
+                biased;
+                () = self.context.ct.cancelled(), if self.gives_up.is_none() => self.take_back(),
+                () = at(self.gives_up) => return Err(self.cancel().await),
+                () = at(until) => if let Some(id) = &self.delegation {
                     return Ok(Step::Ended(Outcome::Later(id.clone())));
                 },
                 _ = beat.tick() => self.progress.hold("still at work"),
@@ -169,6 +187,7 @@ impl<'a, O: Office> Follow<'a, O> {
                     self.progress.say().await;
                 }
                 self.delegation = Some(delegation);
+                self.gives_up = self.gives_up.map(|_| Instant::now());
             }
             Reply::News(news) => self.progress.hold(&line(&news)),
             Reply::Note(note) => self.progress.hold(&note),
@@ -180,6 +199,18 @@ impl<'a, O: Office> Follow<'a, O> {
             Reply::Refused(refused) => return Err(Box::new(refused)),
         }
         Ok(None)
+    }
+
+    /// The client has taken its call back. What the engine may be accepting just now cannot be
+    /// cancelled before it is known, so that is waited for.
+    fn take_back(&mut self) {
+        let is_unknown = self.is_own && self.delegation.is_none() && !self.closing.has_begun();
+        let patience = if is_unknown { PATIENCE } else { Duration::ZERO };
+        self.gives_up = Some(Instant::now() + patience);
+    }
+
+    fn has_given_up(&self) -> bool {
+        self.gives_up.is_some_and(|at| at <= Instant::now())
     }
 
     /// The client has taken its call back: the work is cancelled, and its end not awaited.
@@ -216,18 +247,14 @@ impl Progress {
             return;
         }
         let due = self.held.take().map_or_else(|| Instant::now() + HOLD, |(due, _)| due);
-        self.held = Some((due, message.to_owned()));
+        // Children's words are in it, too.
+        let message = clip(&neutralise(message), MAX_LINE_CHARS).into_owned();
+        self.held = Some((due, message));
     }
 
     /// Waits until something is to be told, which may be for ever.
     fn is_due(&self) -> impl Future<Output = ()> + use<> {
-        let due = self.held.as_ref().map(|(due, _)| *due);
-        async move {
-            match due {
-                Some(due) => sleep_until(due).await,
-                None => std::future::pending().await,
-            }
-        }
+        at(self.held.as_ref().map(|(due, _)| *due))
     }
 
     async fn say(&mut self) {
@@ -238,6 +265,14 @@ impl Progress {
         let note = ProgressNotificationParam::new(token, f64::from(self.said));
         // A client that is gone notices when it reads.
         let _ = self.peer.notify_progress(note.with_message(&message)).await;
+    }
+}
+
+/// Waits for a time, or for ever where there is none.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 

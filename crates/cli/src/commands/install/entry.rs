@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use legation_runners::door::CALL_MS;
 use serde_json::{Value, json};
 
 use super::program::Program;
@@ -11,8 +12,8 @@ use super::{in_json, in_toml};
 pub(super) const NAME: &str = "legation";
 /// Where OpenCode's own description of its settings is.
 const SCHEMA: &str = "https://opencode.ai/config.json";
-/// How long a call may take: an hour. Delegations take their time.
-const LIMIT_S: u64 = 3_600;
+/// How long a call may take: as long as one of a child's. Our own limits end it long before.
+const LIMIT_S: u64 = CALL_MS / 1_000;
 
 /// Our entry.
 pub(super) struct Entry {
@@ -22,7 +23,7 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn of(program: Program, binary: &Path) -> Self {
-        let (binary, limit_ms) = (binary.to_string_lossy(), LIMIT_S * 1_000);
+        let (binary, limit_ms) = (binary.to_string_lossy(), CALL_MS);
         let value = match program {
             // Without `alwaysLoad` the tools are hidden behind a search.
             Program::ClaudeCode => json!({

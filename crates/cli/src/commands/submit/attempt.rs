@@ -1,9 +1,12 @@
 //! The attempt that a command is run by, as its environment says.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::PathBuf;
 
+use legation_core::returns::{CompiledSchema, MAX_SCHEMA_BYTES};
 use legation_engine::client::Paths;
-use legation_runners::command::HAND_IN;
+use legation_runners::command::{HAND_IN, SCHEMA_FILE};
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
@@ -46,6 +49,17 @@ impl Attempt {
             depth: depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(1),
             socket: Some(paths.socket.clone()),
         })
+    }
+
+    /// What the agent's `data` has to be like. One that cannot be read or used is told by the
+    /// engine, which has it from elsewhere.
+    pub(super) fn schema(&self) -> Option<CompiledSchema> {
+        let path = self.folder.parent()?.join(SCHEMA_FILE);
+        // Whatever else may lie there is not waited for.
+        path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let mut text = String::new();
+        File::open(path).ok()?.take(MAX_SCHEMA_BYTES as u64 + 1).read_to_string(&mut text).ok()?;
+        CompiledSchema::compile(&serde_json::from_str(&text).ok()?).ok()
     }
 }
 
