@@ -353,7 +353,7 @@ impl Open {
     async fn permit(&mut self, id: &Value, wanted: Permission, charge: &Charge, ear: &mut Ear) {
         let Permission { tool_call, options } = wanted;
         let tool_call = self.listener.known(&tool_call);
-        let used = Use::of(&tool_call).below(&charge.workspace).below(&self.root);
+        let used = Use::of(&tool_call).below(&self.root);
         let what = used.what.join(", ");
         let verdict = match used.level(&charge.tools) {
             Level::Allow => Ok(()),
