@@ -25,6 +25,7 @@ use crate::door::SERVER;
 use crate::envoy::{Charge, Dialogue, Ear, Event, Fault, FaultKind, Outcome, Told, Word, ask};
 use crate::procfs::Busy;
 use crate::rpc::{Incoming, Peer, Start, Wrong};
+use crate::{claude_code, opencode};
 
 /// The version of the protocol that is spoken.
 const VERSION: u64 = 1;
@@ -107,11 +108,8 @@ struct Gone;
 /// Starts the program and makes a session.
 async fn begin(charge: &Charge) -> Result<Open, Fault> {
     let cannot = |why: String| Fault::new(FaultKind::NotStarted, why);
-    // An agent that would use tools unasked is made to ask.
-    let asks =
-        json!({"edit": "ask", "bash": "ask", "webfetch": "ask", "external_directory": "deny"});
     let env = [
-        ("OPENCODE_PERMISSION".to_owned(), asks.to_string()),
+        ("OPENCODE_PERMISSION".to_owned(), for_opencode().to_string()),
         // Our tools are to be seen at once, and not searched for.
         ("ENABLE_TOOL_SEARCH".to_owned(), "false".to_owned()),
     ];
@@ -134,6 +132,17 @@ async fn begin(charge: &Charge) -> Result<Open, Fault> {
             Err(fault)
         }
     }
+}
+
+/// An agent that would use tools unasked is made to ask; those by which it would spend
+/// what nobody counts it does not get.
+fn for_opencode() -> Value {
+    let mut told =
+        json!({"edit": "ask", "bash": "ask", "webfetch": "ask", "external_directory": "deny"});
+    if let Some(told) = told.as_object_mut() {
+        told.extend(opencode::NEVER.iter().map(|name| ((*name).to_owned(), json!("deny"))));
+    }
+    told
 }
 
 /// Everything up to the session in which the conversation is held.
@@ -165,9 +174,13 @@ fn new_session(charge: &Charge, name: &str) -> Value {
     let env: Vec<Value> =
         charge.door.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
     let door = json!({"name": SERVER, "command": charge.door.exe, "args": ["mcp"], "env": env});
-    // As root Claude would not begin otherwise, and it is never to skip a question.
-    let options = json!({"claudeCode": {"options": {"allowDangerouslySkipPermissions": false}}});
-    let meta = if name.contains("claude") { options } else { json!({}) };
+    let options = json!({
+        // As root Claude would not begin otherwise, and it is never to skip a question.
+        "allowDangerouslySkipPermissions": false,
+        "disallowedTools": claude_code::NEVER,
+    });
+    let meta = json!({"claudeCode": {"options": options}});
+    let meta = if name.contains("claude") { meta } else { json!({}) };
     json!({"cwd": charge.workspace, "mcpServers": [door], "_meta": meta})
 }
 

@@ -1,5 +1,6 @@
 //! Agents that speak the Agent Client Protocol, played from what real ones said.
 
+mod begin;
 mod permits;
 mod replay;
 mod stage;
