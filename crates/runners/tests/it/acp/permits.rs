@@ -150,9 +150,16 @@ fn files_go_through_us_by_level_and_inside_the_workspace() {
         let (answer, ..) = asked("fs/read_text_file", &params, Level::Allow);
         assert!(answer.get("error").is_some(), "{params}: {answer}");
     }
-    let (answer, ..) =
+    let (answer, denied, _) =
         asked("fs/write_text_file", &json!({"path": "/tmp/x", "content": ""}), Level::Allow);
     assert!(answer.get("error").is_some());
+    assert_eq!(denied, ["edit"]);
+    let params = json!({"path": "./secret", "content": ""});
+    let (answer, denied, stage) = asked_after("fs/write_text_file", &params, |stage| {
+        stage.charge.tools.others.insert("edit(secret)".to_owned(), Level::Deny);
+    });
+    assert!(answer.get("error").is_some() && !stage.folder().join("secret").exists());
+    assert_eq!(denied, ["edit"]);
 }
 
 #[test]
