@@ -12,7 +12,6 @@ mod envoy;
 mod fence;
 mod handed_in;
 mod live;
-mod pricing;
 mod queue;
 mod set_up;
 mod verify;

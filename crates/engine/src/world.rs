@@ -137,6 +137,8 @@ pub struct Job {
     pub brief: Brief,
     /// What its workspace is made from.
     pub base: Base,
+    /// What it may cost from now on, as things stand.
+    pub cost_left: Usd,
     /// When its time is up; none while it stands still.
     pub deadline: Option<Now>,
     /// Whether its processes are frozen, as far as is recorded.

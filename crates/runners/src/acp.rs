@@ -4,10 +4,12 @@
 //! uses tools, and is answered by our levels; where a level says to ask, a human is.
 
 mod files;
+mod model;
 mod parse;
 mod permissions;
 mod wire;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,8 +25,10 @@ use self::permissions::{Use, choose};
 use self::wire::{Ended, File, Hello, Permission, Session, Told as Happened};
 use crate::door::SERVER;
 use crate::envoy::{Charge, Dialogue, Ear, Event, Fault, FaultKind, Outcome, Told, Word, ask};
+use crate::llm::gate;
 use crate::procfs::Busy;
 use crate::rpc::{Incoming, Peer, Start, Wrong};
+use crate::{claude_code, opencode};
 
 /// The version of the protocol that is spoken.
 const VERSION: u64 = 1;
@@ -45,6 +49,8 @@ const BAD_PARAMS: i64 = -32602;
 const NO_FILE: i64 = -32002;
 /// The protocol's own number for somebody who is not logged in.
 const NO_LOGIN: i64 = -32000;
+/// Things that a human has said yes to which are remembered.
+const MAX_APPROVED: usize = 1_000;
 /// Characters of a failure that are told.
 const TOLD_CHARS: usize = 300;
 
@@ -59,6 +65,8 @@ struct Open {
     session: String,
     root: PathBuf,
     listener: Listener,
+    /// What a human has said yes to, and was not done through us yet.
+    approved: BTreeSet<String>,
     is_told: bool,
 }
 
@@ -107,11 +115,8 @@ struct Gone;
 /// Starts the program and makes a session.
 async fn begin(charge: &Charge) -> Result<Open, Fault> {
     let cannot = |why: String| Fault::new(FaultKind::NotStarted, why);
-    // An agent that would use tools unasked is made to ask.
-    let asks =
-        json!({"edit": "ask", "bash": "ask", "webfetch": "ask", "external_directory": "deny"});
     let env = [
-        ("OPENCODE_PERMISSION".to_owned(), asks.to_string()),
+        ("OPENCODE_PERMISSION".to_owned(), for_opencode().to_string()),
         // Our tools are to be seen at once, and not searched for.
         ("ENABLE_TOOL_SEARCH".to_owned(), "false".to_owned()),
     ];
@@ -123,7 +128,8 @@ async fn begin(charge: &Charge) -> Result<Open, Fault> {
         .map_err(|problem| cannot(format!("{program} cannot be started: {problem}")))?;
     match shake_hands(&mut peer, charge).await {
         Ok(session) => {
-            Ok(Open { peer, session, root, listener: Listener::default(), is_told: false })
+            let (listener, approved) = (Listener::default(), BTreeSet::new());
+            Ok(Open { peer, session, root, listener, approved, is_told: false })
         }
         Err(mut fault) => {
             let words = peer.bury(END_IN).await;
@@ -134,6 +140,17 @@ async fn begin(charge: &Charge) -> Result<Open, Fault> {
             Err(fault)
         }
     }
+}
+
+/// An agent that would use tools unasked is made to ask; those by which it would spend
+/// what nobody counts it does not get.
+fn for_opencode() -> Value {
+    let mut told =
+        json!({"edit": "ask", "bash": "ask", "webfetch": "ask", "external_directory": "deny"});
+    if let Some(told) = told.as_object_mut() {
+        told.extend(opencode::NEVER.iter().map(|name| ((*name).to_owned(), json!("deny"))));
+    }
+    told
 }
 
 /// Everything up to the session in which the conversation is held.
@@ -152,11 +169,12 @@ async fn shake_hands(peer: &mut Peer, charge: &Charge) -> Result<String, Fault> 
     }
     let name = hello.agent_info.map(|about| about.name).unwrap_or_default();
     let session: Session = request(peer, "session/new", &new_session(charge, &name)).await?;
-    let offered = session.models.map(|models| models.available_models).unwrap_or_default();
-    let is_offered = |wanted: &&String| offered.iter().any(|model| model.model_id == **wanted);
-    if let Some(model) = charge.model.as_ref().filter(is_offered) {
-        let chosen = json!({"sessionId": session.session_id, "modelId": model});
-        let _: Value = request(peer, "session/set_model", &chosen).await?;
+    if let Some(model) = &charge.model {
+        let chosen =
+            model::choose(&session, model).map_err(|why| Fault::new(FaultKind::NotStarted, why))?;
+        if let Some((method, params)) = chosen {
+            let _: Value = request(peer, method, &params).await?;
+        }
     }
     Ok(session.session_id)
 }
@@ -165,9 +183,13 @@ fn new_session(charge: &Charge, name: &str) -> Value {
     let env: Vec<Value> =
         charge.door.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
     let door = json!({"name": SERVER, "command": charge.door.exe, "args": ["mcp"], "env": env});
-    // As root Claude would not begin otherwise, and it is never to skip a question.
-    let options = json!({"claudeCode": {"options": {"allowDangerouslySkipPermissions": false}}});
-    let meta = if name.contains("claude") { options } else { json!({}) };
+    let options = json!({
+        // As root Claude would not begin otherwise, and it is never to skip a question.
+        "allowDangerouslySkipPermissions": false,
+        "disallowedTools": claude_code::NEVER,
+    });
+    let meta = json!({"claudeCode": {"options": options}});
+    let meta = if name.contains("claude") { meta } else { json!({}) };
     json!({"cwd": charge.workspace, "mcpServers": [door], "_meta": meta})
 }
 
@@ -330,19 +352,11 @@ impl Open {
                 Err(problem) => self.peer.refuse(id, BAD_PARAMS, &problem.to_string()),
             },
             "fs/read_text_file" | "fs/write_text_file" => {
-                let done = serde_json::from_str::<File>(params.get())
-                    .map_err(|problem| files::Refused::Denied(problem.to_string()));
-                let done = done.and_then(|file| match method {
-                    "fs/read_text_file" => files::read(&self.root, &charge.tools, &file),
-                    _ => files::write(&self.root, &charge.tools, &file),
-                });
                 ear.hear(Event::Alive);
-                match done {
-                    Ok(result) => self.peer.answer(id, &result),
-                    Err(files::Refused::Missing) => {
-                        self.peer.refuse(id, NO_FILE, "Resource not found");
-                    }
-                    Err(files::Refused::Denied(why)) => self.peer.refuse(id, BAD_PARAMS, &why),
+                let tool = if method == "fs/read_text_file" { "read" } else { "edit" };
+                match serde_json::from_str(params.get()) {
+                    Ok(file) => self.hand_over(id, (tool, &file), charge, ear).await,
+                    Err(problem) => self.peer.refuse(id, BAD_PARAMS, &problem.to_string()),
                 }
             }
             _ => self.peer.refuse(id, NO_METHOD, "this is not offered"),
@@ -353,18 +367,13 @@ impl Open {
     async fn permit(&mut self, id: &Value, wanted: Permission, charge: &Charge, ear: &mut Ear) {
         let Permission { tool_call, options } = wanted;
         let tool_call = self.listener.known(&tool_call);
-        let used = Use::of(&tool_call).below(&charge.workspace).below(&self.root);
+        let used = Use::of(&tool_call).below(&self.root);
         let what = used.what.join(", ");
-        let verdict = match used.level(&charge.tools) {
-            Level::Allow => Ok(()),
-            Level::Deny => Err("the agent may not use it for this"),
-            Level::Ask => match self.ask(charge, &format!("{}: {what}", used.tool), ear).await {
-                Some(Word::Yes) => Ok(()),
-                Some(Word::No) => Err("a human said no"),
-                Some(Word::Nobody) => Err("it would have to be asked for, and nobody can be asked"),
-                None => Err("all shall stop"),
-            },
-        };
+        let level = used.level(&charge.tools);
+        let verdict = self.verdict(level, &format!("{}: {what}", used.tool), charge, ear).await;
+        if verdict.is_ok() && level == Level::Ask && self.approved.len() < MAX_APPROVED {
+            self.approved.extend(used.what.iter().map(|what| format!("{}: {what}", used.tool)));
+        }
         let choice = choose(&options, verdict.is_ok() && !self.is_told);
         let outcome = match choice {
             Some(choice) => json!({"outcome": "selected", "optionId": choice}),
@@ -378,6 +387,66 @@ impl Open {
             Err(why) => heard.push(Event::Denied { tool: used.tool, why: why.to_owned() }),
         }
         heard.into_iter().for_each(|event| ear.hear(event));
+    }
+
+    /// Reads or writes a file for the agent, if that may be.
+    async fn hand_over(
+        &mut self,
+        id: &Value,
+        (tool, file): (&str, &File),
+        charge: &Charge,
+        ear: &mut Ear,
+    ) {
+        let found = files::find(&self.root, file);
+        let permitted = match &found {
+            Ok((_, below)) => {
+                let level = gate::level(&charge.tools, tool, below);
+                let what = format!("{tool}: {below}");
+                // Many ask first whether they may, and then have it done by us.
+                let is_approved = level == Level::Ask && self.approved.remove(&what);
+                let level = if is_approved { Level::Allow } else { level };
+                self.verdict(level, &what, charge, ear).await.map_err(str::to_owned)
+            }
+            Err(why) => Err(why.clone()),
+        };
+        if let Err(why) = permitted {
+            self.peer.refuse(id, BAD_PARAMS, &format!("`{tool}` was denied: {why}"));
+            return ear.hear(Event::Denied { tool: tool.to_owned(), why });
+        }
+        // While somebody was asked it may have become another file.
+        let done = match files::find(&self.root, file) {
+            Ok(again) if Ok(&again) == found.as_ref() && tool == "read" => {
+                files::read(&again.0, file)
+            }
+            Ok(again) if Ok(&again) == found.as_ref() => files::write(&again.0, file),
+            Ok(_) | Err(_) => Err("it is another file by now".to_owned().into()),
+        };
+        match done {
+            Ok(result) => self.peer.answer(id, &result),
+            Err(files::Refused::Missing) => self.peer.refuse(id, NO_FILE, "Resource not found"),
+            Err(files::Refused::Broken(why)) => self.peer.refuse(id, BAD_PARAMS, &why),
+        }
+    }
+
+    /// Whether something may be done, or why not; a human is asked where that is for one
+    /// to say.
+    async fn verdict(
+        &mut self,
+        level: Level,
+        what: &str,
+        charge: &Charge,
+        ear: &mut Ear,
+    ) -> Result<(), &'static str> {
+        match level {
+            Level::Allow => Ok(()),
+            Level::Deny => Err("the agent may not use it for this"),
+            Level::Ask => match self.ask(charge, what, ear).await {
+                Some(Word::Yes) => Ok(()),
+                Some(Word::No) => Err("a human said no"),
+                Some(Word::Nobody) => Err("it would have to be asked for, and nobody can be asked"),
+                None => Err("all shall stop"),
+            },
+        }
     }
 
     /// Asks a human; nothing means that all shall stop.

@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::envoy::{Charge, End, Event, Interrupt, Outcome, Program, Spawn, Turn};
 
 pub use parse::Parser;
+pub(crate) use permissions::NEVER;
 pub use permissions::{Permissions, permissions, table};
 pub use spawn::spawn;
 

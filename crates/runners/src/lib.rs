@@ -21,6 +21,7 @@ pub mod keep;
 pub mod llm;
 pub mod opencode;
 pub mod permissions;
+pub mod pricing;
 mod procfs;
 pub mod prompt;
 mod rpc;

@@ -32,7 +32,7 @@ pub use message::{Answer, Call, Message, Offer, Reply, Request, Stop, Trouble};
 pub use provider::{Dialect, Provider};
 pub use sse::Sse;
 pub use stream::{Stream, body};
-pub(crate) use tools::inside;
+pub(crate) use tools::{inside, wherever};
 
 use self::line::{Failed, Line};
 use self::servers::{Meant, Servers};

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::envoy::{Charge, End, Event, Interrupt, Outcome, Program, Spawn, Turn};
 
 pub use parse::Parser;
+pub(crate) use permissions::NEVER;
 pub use permissions::{permissions, table};
 pub use spawn::{CONFIG_VARIABLE, spawn};
 

@@ -35,11 +35,17 @@ pub fn told(runner: Runner, tools: &Tools) -> Vec<Row> {
         Runner::Codex => codex::table(tools),
         Runner::Gemini => gemini::table(tools),
         Runner::OpenCode => opencode::table(tools),
-        Runner::Acp => by_us(tools, |level| match level {
-            Level::Allow => "each request is granted, once",
-            Level::Ask => "each request waits for a human",
-            Level::Deny => "each request is declined",
-        }),
+        Runner::Acp => {
+            let mut rows = by_us(tools, |level| match level {
+                Level::Allow => "each request is granted, once",
+                Level::Ask => "each request waits for a human",
+                Level::Deny => "each request is declined",
+            });
+            let told = "OpenCode: task: deny; Claude: not offered: Task, Agent, Workflow; \
+                        others: declined where they ask";
+            rows.push(Row::new("its own sub-agents", Level::Deny, told));
+            rows
+        }
         Runner::Llm => by_us(tools, |level| match level {
             Level::Allow => "offered to the model",
             Level::Ask => "offered; each use waits for a human",

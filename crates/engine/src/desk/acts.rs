@@ -166,6 +166,7 @@ impl<W: World> Desk<W> {
                 resolves: self.conflicting(no),
                 include_dirty: delegation.include_dirty,
             },
+            cost_left: self.state.ledger.left(subtask.account).cost,
             deadline: attempt.clock_stopped.is_none().then_some(attempt.deadline),
             frozen: attempt.frozen,
             process: attempt.process,

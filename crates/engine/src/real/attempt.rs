@@ -18,6 +18,7 @@ use legation_core::tree::command::{End, Progress, Said, Spawned, Usage};
 use legation_runners::command::{self, Report};
 use legation_runners::hearing::Hearing;
 use legation_runners::keep::{Ended, KEEPER_FILE, Limits, Pace, cgroup};
+use legation_runners::pricing::Pricing;
 use legation_runners::supervise::{self, Exit, Found, Running, Traces, find, reap};
 use legation_runners::vendors::{Vendor, runner_of};
 use legation_runners::workspace::{From, New, Place, Start};
@@ -26,7 +27,6 @@ use super::Inner;
 use super::envoy::{self, Mission};
 use super::fence::Around;
 use super::live::Live;
-use super::pricing::Pricing;
 use super::verify::Owner;
 use crate::mail::Mailbox;
 use crate::world::Job;
@@ -302,7 +302,7 @@ impl Inner {
     /// How the tokens of an attempt are priced.
     pub(super) fn pricing(&self, job: &Job) -> Pricing {
         let (model, runner) = self.run_by(job);
-        Pricing { own: self.home().config.prices.clone(), model, runner }
+        Pricing::new(self.home().config.prices.clone(), model, runner)
     }
 
     /// The cgroup of an attempt, where it gets one. The keeper is the parent of every
@@ -375,7 +375,7 @@ pub(super) fn environment(place: &Place, definition: &Definition) -> Vec<(String
 /// Passes on what a program says, until it and all it has started have ended.
 async fn listen(
     job: &Job,
-    ((mut hearing, pricing), mut running): ((Hearing, Pricing), Running),
+    ((mut hearing, mut pricing), mut running): ((Hearing, Pricing), Running),
     live: &Live,
     mail: &Mailbox,
 ) -> Heard {

@@ -91,6 +91,7 @@ impl Inner {
             model: definition.model.clone().filter(|model| model != "inherit"),
             temperature: definition.temperature,
             max_turns: definition.max_turns,
+            max_cost: Some(job.cost_left),
             instructions,
             prompt,
             known: Metadata {

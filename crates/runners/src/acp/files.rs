@@ -1,15 +1,14 @@
-//! Files that an agent reads and writes through us: inside the workspace, by our levels.
+//! Files that an agent reads and writes through us: inside the workspace. Whether it may is
+//! asked before.
 
 use std::fs;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use legation_core::agent::Level;
 use serde_json::{Value, json};
 
 use super::wire::File;
-use crate::envoy::Tools;
-use crate::llm::{gate, inside};
+use crate::llm::inside;
 
 /// Bytes of a file that are handed over.
 const MAX_FILE: u64 = 8 << 20;
@@ -18,32 +17,31 @@ const MAX_FILE: u64 = 8 << 20;
 pub(super) enum Refused {
     /// It is not there.
     Missing,
-    /// It may not be, or cannot.
-    Denied(String),
+    /// It cannot be.
+    Broken(String),
 }
 
 impl From<io::Error> for Refused {
     fn from(problem: io::Error) -> Self {
         let is_missing = problem.kind() == io::ErrorKind::NotFound;
-        if is_missing { Self::Missing } else { Self::Denied(problem.to_string()) }
+        if is_missing { Self::Missing } else { Self::Broken(problem.to_string()) }
     }
 }
 
 impl From<String> for Refused {
     fn from(why: String) -> Self {
-        Self::Denied(why)
+        Self::Broken(why)
     }
 }
 
 /// Reads a file, or says why not.
-pub(super) fn read(root: &Path, tools: &Tools, file: &File) -> Result<Value, Refused> {
-    let at = allowed(root, tools, ("read", file))?;
-    let about = fs::metadata(&at)?;
+pub(super) fn read(at: &Path, file: &File) -> Result<Value, Refused> {
+    let about = fs::metadata(at)?;
     if !about.is_file() || about.len() > MAX_FILE {
         return Err(format!("`{}` is no file of a sensible size.", file.path).into());
     }
     let mut bytes = Vec::new();
-    let opened = fs::File::open(&at);
+    let opened = fs::File::open(at);
     opened.and_then(|opened| opened.take(MAX_FILE).read_to_end(&mut bytes))?;
     let text = String::from_utf8_lossy(&bytes);
     let skipped = file.line.unwrap_or(1).saturating_sub(1);
@@ -52,23 +50,16 @@ pub(super) fn read(root: &Path, tools: &Tools, file: &File) -> Result<Value, Ref
 }
 
 /// Writes a file, or says why not.
-pub(super) fn write(root: &Path, tools: &Tools, file: &File) -> Result<Value, Refused> {
-    let at = allowed(root, tools, ("edit", file))?;
+pub(super) fn write(at: &Path, file: &File) -> Result<Value, Refused> {
     let content = file.content.as_deref().ok_or_else(|| "there is no `content`".to_owned())?;
     at.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(&at, content)?;
+    fs::write(at, content)?;
     Ok(json!({}))
 }
 
-fn allowed(
-    root: &Path,
-    tools: &Tools,
-    (tool, file): (&str, &File),
-) -> Result<std::path::PathBuf, String> {
+/// Where a file really is, and how that is written from the workspace.
+pub(super) fn find(root: &Path, file: &File) -> Result<(PathBuf, String), String> {
     let at = inside(root, &file.path)?;
     let below = at.strip_prefix(root).unwrap_or(&at).to_string_lossy().into_owned();
-    match gate::level(tools, tool, &below) {
-        Level::Allow => Ok(at),
-        Level::Ask | Level::Deny => Err(format!("`{tool}` was denied for `{below}`.")),
-    }
+    Ok((at, below))
 }

@@ -78,7 +78,7 @@ impl Listener {
         let is_over = matches!(call.status.as_deref(), Some("completed" | "failed"));
         let is_thought = open.call.kind.as_deref() == Some("think");
         if !open.is_told && !is_thought && (is_over || says_what_for(&open.call)) {
-            let Use { tool, what } = Use::of(&open.call);
+            let Use { tool, what, .. } = Use::of(&open.call);
             heard.push(Event::Tool { tool, what: what.join(", ") });
             open.is_told = true;
         }

@@ -1,7 +1,8 @@
 //! What an agent may do when it asks, by our levels.
 //!
-//! Pure. What a tool is goes by the kind that the agent gives it; one that lies about it
-//! is held by the fence, and by nothing here.
+//! What a tool is goes by the kind that the agent gives it; one that lies about it is held
+//! by the fence, and by nothing here. Of the world only this is looked at: where the paths
+//! really lead that the agent names.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::wire::{Choice, ToolCall};
 use crate::envoy::Tools;
-use crate::llm::gate;
+use crate::llm::{gate, wherever};
 
 /// Tools behind our own door, the longer names first.
 const DOOR: &[&str] = &[
@@ -25,6 +26,21 @@ const DOOR: &[&str] = &[
     "delegate",
 ];
 
+/// What agents call the paths that they give to tools.
+const PATHS: &[&str] = &[
+    "path",
+    "file_path",
+    "filePath",
+    "filepath",
+    "abs_path",
+    "absolute_path",
+    "dir_path",
+    "notebook_path",
+    "source",
+    "destination",
+    "new_path",
+];
+
 /// A tool in our words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Use {
@@ -32,35 +48,65 @@ pub(super) struct Use {
     pub(super) tool: String,
     /// What for: a command, paths, or what the agent calls it.
     pub(super) what: Vec<String>,
+    /// The files that are meant, where it is about files.
+    places: Vec<Place>,
+}
+
+/// A place in the file system, written from the workspace if it lies there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// As the agent writes it; nobody has looked where it leads.
+    Named(String),
+    /// One file.
+    One(String),
+    /// A folder with all that is in it.
+    All(String),
+    /// A folder in which the whole workspace lies.
+    Above,
+    /// Nobody can tell where it is.
+    Astray,
 }
 
 impl Use {
     /// What a call means.
     pub(super) fn of(call: &ToolCall) -> Self {
+        let plain = |tool: String, what| Self { tool, what, places: Vec::new() };
         if let Some(tool) = door(call) {
-            return Self { tool: format!("mcp:legation/{tool}"), what: Vec::new() };
+            return plain(format!("mcp:legation/{tool}"), Vec::new());
         }
         let title = || call.title.clone().unwrap_or_default();
-        let (tool, what) = match call.kind.as_deref() {
-            Some("read" | "search") => ("read", paths(call)),
-            Some("edit" | "delete" | "move") => ("edit", paths(call)),
-            Some("execute") => ("shell", vec![command(call).unwrap_or_else(title)]),
-            Some("fetch") => ("web", vec![title()]),
-            Some("think") => ("think", Vec::new()),
+        let tool = match call.kind.as_deref() {
+            Some("read" | "search") => "read",
+            Some("edit" | "delete" | "move") => "edit",
+            Some("execute") => {
+                return plain("shell".to_owned(), vec![command(call).unwrap_or_else(title)]);
+            }
+            Some("fetch") => return plain("web".to_owned(), vec![title()]),
+            Some("think") => return plain("think".to_owned(), vec![title()]),
             Some(_) | None => {
                 let name = call.name.clone().filter(|name| !name.is_empty());
-                return Self { tool: name.unwrap_or_else(title), what: Vec::new() };
+                return plain(name.unwrap_or_else(title), Vec::new());
             }
         };
-        let what = if what.is_empty() { vec![title()] } else { what };
-        Self { tool: tool.to_owned(), what }
+        let paths = paths(call);
+        if paths.is_empty() {
+            // One that does not say which files may mean any.
+            let places = vec![Place::All(String::new())];
+            return Self { tool: tool.to_owned(), what: vec![title()], places };
+        }
+        let places = paths.iter().cloned().map(Place::Named).collect();
+        Self { tool: tool.to_owned(), what: paths, places }
     }
 
-    /// The same with paths as they are written from the workspace.
+    /// The same with paths as they really are, written from the workspace.
     pub(super) fn below(mut self, root: &Path) -> Self {
-        for what in &mut self.what {
-            if let Ok(below) = Path::new(what.as_str()).strip_prefix(root) {
-                *what = below.to_string_lossy().into_owned();
+        for (what, place) in self.what.iter_mut().zip(&mut self.places) {
+            let Place::Named(named) = &place else { continue };
+            *place = Place::of(root, named);
+            match place {
+                Place::One(path) | Place::All(path) if !path.is_empty() => what.clone_from(path),
+                Place::All(_) => ".".clone_into(what),
+                Place::One(_) | Place::Named(_) | Place::Above | Place::Astray => {}
             }
         }
         self
@@ -79,12 +125,33 @@ impl Use {
         if self.tool == "think" {
             return Level::Allow;
         }
-        let is_outside = |what: &String| what.starts_with('/') || what.starts_with("../");
-        if self.tool == "edit" && self.what.iter().any(is_outside) {
-            return Level::Deny;
+        if self.places.is_empty() {
+            let levels = self.what.iter().map(|what| gate::level(tools, &self.tool, what));
+            return levels.min().unwrap_or_else(|| gate::level(tools, &self.tool, ""));
         }
-        let levels = self.what.iter().map(|what| gate::level(tools, &self.tool, what));
-        levels.min().unwrap_or_else(|| gate::level(tools, &self.tool, ""))
+        let levels = self.places.iter().map(|place| match place {
+            Place::One(path) | Place::All(path) if self.tool == "edit" && path.starts_with('/') => {
+                Level::Deny
+            }
+            Place::Above if self.tool == "edit" => Level::Deny,
+            Place::Above => gate::level_of_all(tools, &self.tool, ""),
+            Place::One(path) => gate::level(tools, &self.tool, path),
+            Place::All(path) => gate::level_of_all(tools, &self.tool, path),
+            Place::Named(_) | Place::Astray => Level::Deny,
+        });
+        levels.min().unwrap_or(Level::Deny)
+    }
+}
+
+impl Place {
+    /// Where a path leads.
+    fn of(root: &Path, named: &str) -> Self {
+        let Some(at) = wherever(root, named) else { return Self::Astray };
+        if at != root && root.starts_with(&at) {
+            return Self::Above;
+        }
+        let below = at.strip_prefix(root).unwrap_or(&at).to_string_lossy().into_owned();
+        if at.is_dir() { Self::All(below) } else { Self::One(below) }
     }
 }
 
@@ -129,9 +196,12 @@ fn command(call: &ToolCall) -> Option<String> {
 fn paths(call: &ToolCall) -> Vec<String> {
     let named = call.locations.iter().map(|location| location.path.clone());
     let input = call.raw_input.as_ref();
-    let given = ["path", "file_path", "filePath", "abs_path"].iter();
-    let given = given.filter_map(|key| input?.get(key)?.as_str().map(str::to_owned));
-    let mut paths: Vec<String> = named.chain(given).collect();
-    paths.dedup();
+    let given = PATHS.iter().filter_map(|key| input?.get(key)?.as_str().map(str::to_owned));
+    let mut paths: Vec<String> = Vec::new();
+    for path in named.chain(given) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
     paths
 }

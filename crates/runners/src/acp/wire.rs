@@ -24,6 +24,26 @@ pub(super) struct About {
 pub(super) struct Session {
     pub(super) session_id: String,
     pub(super) models: Option<Models>,
+    /// What may be set; see `Setting`.
+    pub(super) config_options: Option<Vec<Value>>,
+}
+
+/// Something about a session that may be set.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Setting {
+    pub(super) id: String,
+    pub(super) category: Option<String>,
+    pub(super) current_value: Value,
+    pub(super) options: Vec<Offered>,
+}
+
+/// A value that it may be set to, or several under one heading.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Offered {
+    pub(super) value: Option<String>,
+    pub(super) options: Vec<Offered>,
 }
 
 /// Models that may be chosen.

@@ -87,6 +87,7 @@ impl Parser {
         }
         let kind = match (result.subtype.as_str(), result.api_error_status) {
             ("error_max_turns", _) => FaultKind::Turns,
+            ("error_max_budget_usd", _) => FaultKind::Budget,
             (_, Some(429 | 529)) => FaultKind::RateLimit,
             (_, Some(401 | 403)) => FaultKind::Login,
             (_, Some(_) | None) => FaultKind::Provider,

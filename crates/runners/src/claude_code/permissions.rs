@@ -19,7 +19,7 @@ const NAMES: [(&str, &[&str]); 4] = [
 ];
 /// Its own ways of starting agents, of coming back later and of working elsewhere: nothing
 /// may be spent that our ledger does not see. They are not offered, and denied as well.
-const NEVER: &[&str] = &[
+pub(crate) const NEVER: &[&str] = &[
     "Agent",
     "CronCreate",
     "EnterWorktree",

@@ -55,6 +55,11 @@ pub fn spawn(charge: &Charge, text: &str) -> Spawn {
     if let Some(turns) = charge.max_turns {
         add(&["--max-turns", &turns.to_string()]);
     }
+    if let Some(cost) = charge.max_cost {
+        // Told beside what we count: it knows what its own models cost. The call that goes
+        // beyond is the last one.
+        add(&["--max-budget-usd", &cost.dollars().to_string()]);
+    }
     if !charge.instructions.is_empty() {
         // They may be longer than an argument can be.
         let file = charge.scratch.join("instructions.md");

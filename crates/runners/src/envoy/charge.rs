@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use legation_core::agent::{CANONICAL, Level, Permissions, Runner};
+use legation_core::money::Usd;
 use legation_core::returns::Metadata;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +24,9 @@ pub struct Charge {
     pub temperature: Option<f64>,
     /// Turns it may take at most.
     pub max_turns: Option<u32>,
+    /// What it may cost at most, for a program that can hold itself to that.
+    #[serde(default)]
+    pub max_cost: Option<Usd>,
     /// The agent's own instructions, in the place of a system prompt.
     pub instructions: String,
     /// The brief, as the first thing that is said.

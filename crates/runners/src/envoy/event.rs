@@ -76,6 +76,8 @@ pub enum FaultKind {
     Login,
     /// The turns it was allowed are used up.
     Turns,
+    /// The money it was allowed is.
+    Budget,
     /// The program ended without saying that it is done.
     Cut,
     /// The program could not be started.
@@ -90,6 +92,7 @@ impl FaultKind {
             Self::Provider => "provider",
             Self::Login => "login",
             Self::Turns => "turn_limit",
+            Self::Budget => "budget",
             Self::Cut => "cut_off",
             Self::NotStarted => "not_started",
         }
@@ -99,7 +102,7 @@ impl FaultKind {
     pub const fn is_recoverable(self) -> bool {
         match self {
             Self::RateLimit | Self::Provider | Self::Turns | Self::Cut => true,
-            Self::Login | Self::NotStarted => false,
+            Self::Login | Self::Budget | Self::NotStarted => false,
         }
     }
 
@@ -112,6 +115,7 @@ impl FaultKind {
                 "Log in with the program itself or set its key; `legation doctor` says which."
             }
             Self::Turns => "Raise the agent's `maxTurns`, or give it a smaller task.",
+            Self::Budget => "Raise `limits.maxCostUsd`, or give it a smaller task.",
             Self::Cut => "Look at the program's own output: `legation trace ID SUBTASK`.",
             Self::NotStarted => "See `legation doctor` for what is installed.",
         }

@@ -154,6 +154,7 @@ impl Parser {
             | FaultKind::Provider
             | FaultKind::Login
             | FaultKind::Turns
+            | FaultKind::Budget
             | FaultKind::NotStarted => words.to_owned(),
         };
         Outcome::Broken(Fault::new(kind, message.trim_end()))

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(crate) use place::inside;
+pub(crate) use place::{inside, wherever};
 
 use super::gate;
 use super::message::{Call, Offer};
@@ -133,6 +133,8 @@ pub(super) struct Told<'a> {
     pub(super) name: Cow<'a, str>,
     /// What the model gives to it.
     pub(super) arguments: Cow<'a, str>,
+    /// What may be read at all, for a tool that comes upon files nobody has named.
+    pub(super) tools: Option<Cow<'a, Tools>>,
 }
 
 impl Toolbox {
@@ -164,15 +166,33 @@ impl Toolbox {
     /// What a call of one of our tools means; nothing means that it is none of ours.
     pub(super) fn read(&self, call: &Call) -> Option<Result<Use, String>> {
         let own = OWN.iter().find(|own| own.name == call.name)?;
-        Some(wish(call).map(|wish| {
-            let what = wish.what();
-            let level = match &wish {
-                Wish::Grep(_) | Wish::List(_) | Wish::Read(_) | Wish::Write(_) | Wish::Edit(_) => {
-                    gate::level(&self.tools, own.tool, what)
+        Some(wish(call).and_then(|wish| {
+            let path = match &wish {
+                Wish::Read(read) => &read.path,
+                Wish::List(files::List { path }) | Wish::Grep(search::Grep { path, .. }) => {
+                    path.as_deref().unwrap_or(".")
                 }
-                Wish::Shell(_) => gate::level(&self.tools, "shell", what),
+                Wish::Write(write) => &write.path,
+                Wish::Edit(edit) => &edit.path,
+                Wish::Shell(shell) => {
+                    let what = shell.command.clone();
+                    let level = gate::level(&self.tools, own.tool, &what);
+                    return Ok(Use { tool: own.tool, what, level });
+                }
             };
-            Use { tool: own.tool, what: what.to_owned(), level }
+            // Rules are about files, and not about the ways to write where they are.
+            let below = match inside(&self.root, path) {
+                Ok(at) => below(&self.root, &at),
+                Err(why) if gate::is_offered(&self.tools, own.tool) => return Err(why),
+                Err(_) => path.to_owned(),
+            };
+            let mut level = gate::level(&self.tools, own.tool, &below);
+            if matches!(wish, Wish::Edit(_)) {
+                // Whoever may replace a text can find out what it is.
+                level = level.min(gate::level(&self.tools, "read", &below));
+            }
+            let what = if below.is_empty() { ".".to_owned() } else { below };
+            Ok(Use { tool: own.tool, what, level })
         }))
     }
 
@@ -182,6 +202,7 @@ impl Toolbox {
             root: self.root.as_path().into(),
             name: call.name.as_str().into(),
             arguments: call.arguments.as_str().into(),
+            tools: gate::has_parts(&self.tools, "read").then_some(Cow::Borrowed(&self.tools)),
         };
         let stdin = serde_json::to_string(&told).unwrap_or_default();
         let errand = Errand { program: None, env: self.env.clone(), stdin };
@@ -201,9 +222,30 @@ impl Toolbox {
 
 /// Does what a hand is told, with what is seen of the world here.
 pub(super) async fn apply(told: Told<'_>, env: &BTreeMap<String, String>) -> Came {
-    let Told { root, name, arguments } = told;
+    let Told { root, name, arguments, tools } = told;
     let [name, arguments] = [name, arguments].map(Cow::into_owned);
-    wish(&Call { id: String::new(), name, arguments })?.apply(&root, env).await
+    let ground = Ground { root: &root, tools: tools.as_deref() };
+    wish(&Call { id: String::new(), name, arguments })?.apply(&ground, env).await
+}
+
+/// Where a tool is used, and what of it may be read.
+struct Ground<'a> {
+    root: &'a Path,
+    /// Nothing where all may be.
+    tools: Option<&'a Tools>,
+}
+
+impl Ground<'_> {
+    /// Whether something that was come upon below a folder may be read as freely as that.
+    fn is_open(&self, folder: &Path, file: &Path) -> bool {
+        let level = |tools, at| gate::level(tools, "read", &below(self.root, at));
+        self.tools.is_none_or(|tools| level(tools, file) >= level(tools, folder))
+    }
+}
+
+/// A place in the workspace as it is written from there.
+fn below(root: &Path, at: &Path) -> String {
+    at.strip_prefix(root).unwrap_or(at).to_string_lossy().into_owned()
 }
 
 fn wish(call: &Call) -> Result<Wish, String> {
@@ -218,25 +260,15 @@ fn wish(call: &Call) -> Result<Wish, String> {
 }
 
 impl Wish {
-    async fn apply(&self, root: &Path, env: &BTreeMap<String, String>) -> Came {
+    async fn apply(&self, ground: &Ground<'_>, env: &BTreeMap<String, String>) -> Came {
+        let root = ground.root;
         match self {
             Self::Read(read) => files::read(root, read),
-            Self::List(list) => files::list(root, list),
+            Self::List(list) => files::list(ground, list),
             Self::Write(write) => files::write(root, write),
             Self::Edit(edit) => files::edit(root, edit),
-            Self::Grep(grep) => search::grep(root, grep, env).await,
+            Self::Grep(grep) => search::grep(ground, grep, env).await,
             Self::Shell(shell) => shell::run(root, shell, env).await,
-        }
-    }
-
-    fn what(&self) -> &str {
-        match self {
-            Self::Read(read) => &read.path,
-            Self::List(list) => list.path.as_deref().unwrap_or("."),
-            Self::Grep(grep) => grep.path.as_deref().unwrap_or("."),
-            Self::Write(write) => &write.path,
-            Self::Edit(edit) => &edit.path,
-            Self::Shell(shell) => &shell.command,
         }
     }
 }

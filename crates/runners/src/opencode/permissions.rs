@@ -19,7 +19,7 @@ const NAMES: [(&str, &[&str]); 4] = [
 ];
 /// Its own agents, questions and ways to change how it works: nothing may be spent that our
 /// ledger does not see.
-const NEVER: &[&str] = &["task", "skill", "question", "plan_enter", "plan_exit"];
+pub(crate) const NEVER: &[&str] = &["task", "skill", "question", "plan_enter", "plan_exit"];
 /// What only keeps its notes in order.
 const HARMLESS: &[&str] = &["todowrite", "todoread"];
 

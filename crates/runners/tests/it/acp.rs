@@ -1,5 +1,7 @@
 //! Agents that speak the Agent Client Protocol, played from what real ones said.
 
+mod begin;
+mod human;
 mod permits;
 mod replay;
 mod stage;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use legation_core::agent::Level;
+use legation_core::money::Usd;
 use legation_runners::claude_code::{Parser, permissions, spawn, table};
-use legation_runners::envoy::{End, Event, Outcome, Stdin, Tools};
+use legation_runners::envoy::{End, Event, FaultKind, Outcome, Stdin, Tools};
 
 use crate::contract::{charge, shown};
 use crate::talked::layers;
@@ -158,10 +159,19 @@ fn words_of_an_agent_below_are_not_the_agents_own() {
 }
 
 #[test]
+fn one_that_has_spent_what_it_may_says_so_and_is_not_tried_again() {
+    let line = r#"{"type":"result","subtype":"error_max_budget_usd","is_error":true,"total_cost_usd":0.6,"errors":["Reached maximum budget ($0.5)"]}"#;
+    let (_, outcome) = heard(&format!("{line}\n"));
+    let Outcome::Broken(fault) = outcome else { panic!("it is over") };
+    assert_eq!((fault.kind, fault.kind.is_recoverable()), (FaultKind::Budget, false));
+}
+
+#[test]
 fn it_is_started_closed_and_stays() {
     let mut charge = charge();
     charge.model = Some("opus".to_owned());
     charge.max_turns = Some(7);
+    charge.max_cost = Usd::from_dollars(0.5);
     charge.instructions = "Be brief.".to_owned();
     let spawn = spawn(&charge, "the \"brief\"");
     assert_eq!(
@@ -188,6 +198,7 @@ fn it_is_started_closed_and_stays() {
         --strict-mcp-config
         --model opus
         --max-turns 7
+        --max-budget-usd 0.5
         --append-system-prompt-file /attempt/tmp/envoy/instructions.md
         --permission-mode dontAsk
         --tools Read,Glob,Grep,NotebookRead,Edit,Write,NotebookEdit,Bash

@@ -13,6 +13,7 @@ mod fence;
 mod gemini;
 mod llm;
 mod opencode;
+mod pricing;
 mod processes;
 mod servers;
 mod talked;

@@ -77,6 +77,7 @@ pub(crate) fn charge(workspace: &Path) -> Charge {
         model: Some("anthropic/claude-test".to_owned()),
         temperature: None,
         max_turns: None,
+        max_cost: None,
         instructions: "Be brief.".to_owned(),
         prompt: String::new(),
         known,

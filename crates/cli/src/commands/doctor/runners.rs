@@ -76,10 +76,23 @@ fn enforced(runner: Runner) -> (&'static str, &'static str) {
             "stopped at the line of usage that crosses it; what is told with `submit` counts at \
              the end",
         ),
-        Runner::ClaudeCode => ("per call", "tokens are told as each message streams"),
-        Runner::Codex => ("per call", "tokens are in its record after each answer, and no cost"),
-        Runner::OpenCode => ("per call", "tokens are told after each step"),
-        Runner::Gemini => ("at the end", "tokens are told when it is done, and no cost"),
+        Runner::ClaudeCode => (
+            "per call",
+            "tokens are told as each message streams; cost is by the table of prices until it \
+             says so itself at the end of a turn, and it is told the limit",
+        ),
+        Runner::Codex => (
+            "per call",
+            "tokens are in its record after each answer; cost is by the table of prices",
+        ),
+        Runner::OpenCode => (
+            "per call",
+            "tokens are told after each step, and cost where it knows the price; else that is by \
+             the table of prices",
+        ),
+        Runner::Gemini => {
+            ("at the end", "tokens are told when it is done; cost is by the table of prices")
+        }
         Runner::Acp => ("at the end", "as the agent tells; many tell when a turn ends"),
         Runner::Llm => ("per call", "tokens are told after each call of the model"),
     }

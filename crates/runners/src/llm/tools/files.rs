@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::place::inside;
-use super::{Came, MAX_TOLD, fitting};
+use super::{Came, Ground, MAX_TOLD, fitting};
 
 /// Bytes of a file that are looked at.
 const MAX_FILE: u64 = 8 << 20;
@@ -70,16 +70,18 @@ pub(super) fn read(root: &Path, wanted: &Read) -> Came {
     Ok(told)
 }
 
-pub(super) fn list(root: &Path, wanted: &List) -> Came {
+pub(super) fn list(ground: &Ground<'_>, wanted: &List) -> Came {
     let path = wanted.path.as_deref().unwrap_or(".");
-    let at = inside(root, path)?;
+    let at = inside(ground.root, path)?;
     let entries = fs::read_dir(&at).map_err(|problem| failed(path, &problem))?;
     let name = |entry: fs::DirEntry| {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let name = entry.file_name().to_string_lossy().into_owned();
         if is_folder { format!("{name}/") } else { name }
     };
-    let mut names: Vec<String> = entries.flatten().take(MAX_ENTRIES * 20).map(name).collect();
+    let entries = entries.flatten().take(MAX_ENTRIES * 20);
+    let open = entries.filter(|entry| ground.is_open(&at, &entry.path()));
+    let mut names: Vec<String> = open.map(name).collect();
     names.sort_unstable();
     let more = names.len().saturating_sub(MAX_ENTRIES);
     names.truncate(MAX_ENTRIES);

@@ -49,6 +49,18 @@ pub(crate) fn inside(root: &Path, path: &str) -> Result<PathBuf, String> {
     Ok(at)
 }
 
+/// Where a path really leads, in the workspace or not; nothing where nobody can tell.
+pub(crate) fn wherever(root: &Path, path: &str) -> Option<PathBuf> {
+    if let Ok(at) = inside(root, path) {
+        return Some(at);
+    }
+    let real = real(&root.join(path))?;
+    if real.components().any(|step| step == Component::ParentDir) {
+        return None;
+    }
+    if real.starts_with(root) { inside(root, real.to_str()?).ok() } else { Some(real) }
+}
+
 /// A whole path, its existing part without links.
 fn real(path: &Path) -> Option<PathBuf> {
     let parent = path.ancestors().find(|above| above.exists())?;

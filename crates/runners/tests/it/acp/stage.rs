@@ -45,6 +45,7 @@ impl Stage {
         let (stop, stopped) = watch::channel(false);
         let mut charge = charge(folder.path());
         charge.program = vec![program.to_string_lossy().into_owned()];
+        charge.model = None;
         let ear = Ear::new(heard.clone(), stopped);
         Self { folder, charge, heard, stop, ear, acp: Acp::default() }
     }

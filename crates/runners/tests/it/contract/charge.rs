@@ -18,6 +18,7 @@ pub(crate) fn charge() -> Charge {
         model: None,
         temperature: None,
         max_turns: None,
+        max_cost: None,
         instructions: String::new(),
         prompt: "the brief".to_owned(),
         known: Metadata {

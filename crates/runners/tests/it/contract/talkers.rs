@@ -229,7 +229,8 @@ impl Stage {
         let charge = Charge {
             runner: talker.runner,
             program,
-            model: Some("anthropic/claude-test".to_owned()),
+            // The agent that stands for all of a protocol offers no models.
+            model: (talker.runner != Runner::Acp).then(|| "anthropic/claude-test".to_owned()),
             instructions: "Be brief.".to_owned(),
             scratch: folder.path().join("scratch"),
             workspace: folder.path().to_owned(),

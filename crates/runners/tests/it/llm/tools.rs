@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use legation_runners::envoy::Outcome;
+use legation_core::agent::Level;
+use legation_runners::envoy::{Outcome, Told};
 use serde_json::{Value, json};
 
 use super::server::anthropic;
@@ -11,13 +12,109 @@ use super::stage::Stage;
 
 /// What the model is told of each use.
 fn results(prepare: impl FnOnce(&std::path::Path), uses: &[(&str, Value)]) -> Vec<(String, bool)> {
+    results_with(&[], prepare, uses).0
+}
+
+/// The same where parts of the tools have rules of their own, and what was passed on.
+fn results_with(
+    parts: &[(&str, Level)],
+    prepare: impl FnOnce(&std::path::Path),
+    uses: &[(&str, Value)],
+) -> (Vec<(String, bool)>, Stage) {
     let blocks: Vec<Value> =
         uses.iter().map(|(tool, input)| json!({"tool": tool, "input": input})).collect();
     let mut stage = Stage::new(vec![anthropic(&blocks), anthropic(&[json!({"text": "Ok."})])]);
+    let parts = parts.iter().map(|(name, level)| ((*name).to_owned(), *level));
+    stage.charge.tools.others.extend(parts);
     prepare(stage.folder.path());
     assert_eq!(stage.say("Go."), Outcome::Over);
     stage.asked.recv().unwrap();
-    stage.next_results()
+    (stage.next_results(), stage)
+}
+
+/// A workspace with a secret in it, and ways around to it.
+fn with_secret(folder: &std::path::Path) {
+    fs::create_dir_all(folder.join("secrets/deep")).unwrap();
+    fs::create_dir_all(folder.join("src")).unwrap();
+    fs::write(folder.join("secrets/key.txt"), "hunter2").unwrap();
+    fs::write(folder.join("secrets/deep/key.txt"), "hunter2").unwrap();
+    fs::write(folder.join("src/a.rs"), "// hunter\n").unwrap();
+    fs::write(folder.join("README.md"), "as it was").unwrap();
+    symlink("secrets", folder.join("innocent")).unwrap();
+    symlink("secrets/key.txt", folder.join("note")).unwrap();
+    symlink("../README.md", folder.join("src/doc")).unwrap();
+}
+
+const CLOSED: &[(&str, Level)] =
+    &[("read(secrets/*)", Level::Deny), ("edit(README.md)", Level::Deny)];
+
+#[test]
+fn a_part_that_is_denied_is_so_however_its_path_is_written() {
+    let path = |path: &str| json!({"path": path});
+    let write = |path: &str| json!({"path": path, "content": "x"});
+    let mut uses: Vec<(&str, Value)> = Vec::new();
+    for way in ["", "./", ".//", "src/../", "src/../././"] {
+        uses.push(("read", path(&format!("{way}secrets/key.txt"))));
+        uses.push(("read", path(&format!("{way}secrets//deep/key.txt"))));
+        uses.push(("grep", json!({"pattern": "hunter2", "path": format!("{way}secrets/key.txt")})));
+        uses.push(("write", write(&format!("{way}README.md"))));
+        uses.push(("edit", json!({"path": format!("{way}README.md"), "old": "was", "new": "x"})));
+    }
+    // What may be changed but not read is not to be found out by guessing.
+    uses.push(("edit", json!({"path": "secrets/key.txt", "old": "hunter", "new": "x"})));
+    uses.extend([("read", path("innocent/key.txt")), ("read", path("note"))]);
+    uses.push(("write", write("src/doc")));
+    let count = uses.len();
+    let (results, stage) = results_with(CLOSED, with_secret, &uses);
+    for ((tool, input), (text, is_error)) in uses.iter().zip(&results) {
+        assert!(*is_error && text.contains("was denied"), "{tool} {input}: {text}");
+    }
+    let denied = stage.told().into_iter().filter(|told| matches!(told, Told::Denied { .. }));
+    assert_eq!(denied.count(), count);
+    assert_eq!(fs::read_to_string(stage.folder.path().join("README.md")).unwrap(), "as it was");
+}
+
+#[test]
+fn an_absolute_path_to_a_part_that_is_denied_is_denied() {
+    let mut stage = Stage::new(Vec::new());
+    with_secret(stage.folder.path());
+    let key = stage.folder.path().join("secrets/key.txt");
+    let call = [json!({"tool": "read", "input": {"path": key}})];
+    let (address, asked) =
+        super::server::serve(vec![anthropic(&call), anthropic(&[json!({"text": "Ok."})])]);
+    stage.charge.env.insert("ANTHROPIC_BASE_URL".to_owned(), address);
+    stage.asked = asked;
+    stage.charge.tools.others.insert("read(secrets/*)".to_owned(), Level::Deny);
+    assert_eq!(stage.say("Go."), Outcome::Over);
+    stage.asked.recv().unwrap();
+    let results = stage.next_results();
+    assert!(results[0].1 && results[0].0.contains("was denied"), "{results:?}");
+}
+
+#[test]
+fn what_may_not_be_read_is_neither_found_nor_listed() {
+    let uses = [
+        ("grep", json!({"pattern": "hunter"})),
+        ("grep", json!({"pattern": "hunter", "path": "./"})),
+        ("grep", json!({"pattern": "hunter", "path": "secrets"})),
+        ("grep", json!({"pattern": "hunter", "path": "innocent"})),
+        ("list", json!({"path": "secrets"})),
+        ("list", json!({"path": "src/.."})),
+    ];
+    let texts = |parts: &[(&str, Level)]| -> Vec<String> {
+        let (results, _) = results_with(parts, with_secret, &uses);
+        results.into_iter().map(|(text, _)| text).collect()
+    };
+    let left_out = "\n[2 left out: the agent may not read them]";
+    let found = format!("src/a.rs:1:// hunter\n{left_out}");
+    let none = format!("(no match){left_out}");
+    let listed = "README.md\ninnocent\nnote\nsecrets/\nsrc/";
+    assert_eq!(texts(CLOSED), [&found, &found, &none, &none, "(empty)", listed]);
+    // A folder that is named whole, and one that would have to be asked for each time.
+    for part in ["read(secrets)", "read(./secrets/)", "read(/secrets/**)"] {
+        let texts = texts(&[(part, Level::Ask)]);
+        assert!(!texts.concat().contains("hunter2"), "{part}: {texts:?}");
+    }
 }
 
 #[test]
