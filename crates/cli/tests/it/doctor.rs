@@ -66,7 +66,8 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
           holds  no look into the memory and environment of other processes
           gap    no changing of modes, owners and times outside: Landlock cannot refuse
                  chmod, chown and touch
-          gap    no UDP where `sandbox.network` is `deny`: Landlock knows TCP only
+          gap    no UDP where `sandbox.network` is `deny`: Landlock knows TCP only: UDP
+                 is not denied
           gap    no talking to services that listen on a socket file: Landlock cannot
                  tell the engine's socket from others yet
 

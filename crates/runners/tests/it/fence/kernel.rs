@@ -25,14 +25,14 @@ fn what_each_kernel_holds() {
         told.push_str(&format!("{abi}: {}; {fit}; offline {offline}\n", held.join(" ")));
     }
     expect![[r#"
-        0: ; 7 gaps, unfit; offline 8 gaps, unfit
-        1: read memory; 5 gaps, unfit; offline 6 gaps, unfit
-        2: read move memory; 4 gaps, unfit; offline 5 gaps, unfit
-        3: read write move memory; 3 gaps, fit; offline 4 gaps, unfit
-        4: read write move network memory; 3 gaps, fit; offline 3 gaps, fit
-        5: read write move devices network memory; 2 gaps, fit; offline 2 gaps, fit
-        6: read write move devices network signals abstract_sockets memory; 0 gaps, fit; offline 0 gaps, fit
-        7: read write move devices network signals abstract_sockets memory; 0 gaps, fit; offline 0 gaps, fit
+        0: ; 7 gaps, unfit; offline 9 gaps, unfit
+        1: read memory; 5 gaps, unfit; offline 7 gaps, unfit
+        2: read move memory; 4 gaps, unfit; offline 6 gaps, unfit
+        3: read write move memory; 3 gaps, fit; offline 5 gaps, unfit
+        4: read write move network memory; 3 gaps, fit; offline 4 gaps, fit
+        5: read write move devices network memory; 2 gaps, fit; offline 3 gaps, fit
+        6: read write move devices network signals abstract_sockets memory; 0 gaps, fit; offline 1 gaps, fit
+        7: read write move devices network signals abstract_sockets memory; 0 gaps, fit; offline 1 gaps, fit
     "#]].assert_eq(&told);
 }
 

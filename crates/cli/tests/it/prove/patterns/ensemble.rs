@@ -5,8 +5,8 @@ use std::fs;
 use expect_test::expect;
 use serde_json::Value;
 
-use super::{ONCE, agent, course, went};
-use crate::prove::stage::Stage;
+use super::{ONCE, agent, course, files, went};
+use crate::prove::stage::{Stage, wait_for};
 
 /// Three members that decide for themselves and leave a file of their own.
 fn members(stage: &Stage) {
@@ -110,4 +110,38 @@ fn an_ensemble_merges_the_work_of_all() {
             files: m1.txt=m1, m2.txt=m2, m3.txt=m3
         "#]],
     );
+}
+
+#[test]
+fn the_work_of_the_chosen_member_is_the_result_however_long_others_take() {
+    let stage = Stage::new(ONCE);
+    members(&stage);
+    // The last one ends when the others have long been done.
+    let late = "until [ -e $OUT/go ]; do :; done; submit 'm3 says blue' --status completed \
+                --data '{\"decision\":\"blue\"}'";
+    agent(&stage, "m3", late);
+    let args = ["delegate", "--detach", "--pattern", "ensemble", "--aggregate", "vote"];
+    let all = ["--agent", "m1", "--agent", "m2", "--agent", "m3", "Which colour?"];
+    let (_, begun) = stage.json(&[args.as_slice(), &all].concat());
+    let id = begun["delegationId"].as_str().unwrap();
+    wait_for("the others to be done", || {
+        let state = stage.tree(id);
+        let done = state.subtasks.iter().filter(|(_, subtask)| subtask.outcome().is_some());
+        (done.count() == 2).then_some(())
+    });
+    fs::write(stage.out("go"), "").unwrap();
+    let ran = stage.json(&["resume", id, "--wait"]);
+    assert_eq!(ran.1["result"]["summary"], "m1 says blue", "{}", ran.1);
+    assert_eq!(files(&stage, id), "m1.txt=m1");
+}
+
+#[test]
+fn the_work_of_the_member_that_its_judge_names_is_the_result() {
+    let stage = Stage::new(&format!("{ONCE}[agents]\njudge = \"wise\"\n"));
+    members(&stage);
+    let script = "submit 'm2 is best' --status completed --data '{\"winner\":\"member-2\"}'";
+    agent(&stage, "wise", script);
+    let (code, view) = ensemble(&stage, "best");
+    assert_eq!(code, 0, "{view}");
+    assert_eq!(files(&stage, view["delegationId"].as_str().unwrap()), "m2.txt=m2");
 }
