@@ -39,11 +39,6 @@ struct Cli {
     command: Command,
 }
 
-/// What one thread of the engine makes another throws away, all the time, and the system's
-/// own allocator is slow at that.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The verb by which the binary starts itself as the keeper of an attempt. It is not
 /// for people, and is over before the options of the others would be looked at.
 const KEEP: &str = "keep";

@@ -17,10 +17,6 @@ use std::time::Instant;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// As in the program itself.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// How many threads the engine gets where it gets several.
 const THREADS: usize = 2;
 
