@@ -27,7 +27,7 @@ pub(crate) use reap::SESSION_VARIABLE;
 pub use reap::{Traces, become_subreaper, reap};
 pub use remote::Remote;
 pub use running::Running;
-pub use spawn::Keeper;
+pub use spawn::{Keeper, Starting};
 pub use tail::{Stream, Tail, tail};
 pub use written::written;
 

@@ -144,6 +144,8 @@ impl Inner {
             let obstacle = Obstacle::new(Code::ToolUnavailable, why);
             return Err(Obstacle { hold_until: Some(until), ..obstacle });
         }
+        // It is loaded while the workspace is made. Conversations have no process of their own.
+        let keeper = (runner != Runner::Llm).then(|| self.keeper.start(&job.attempt));
         let place = self.workspace(job).await?;
         if live.is_stopping() {
             return Err(Obstacle::new(
@@ -162,14 +164,10 @@ impl Inner {
             can_ask: matches!(runner, Runner::Acp | Runner::Llm),
         };
         let order = self.fenced(order, &place, around)?;
-        let running = match runner {
-            Runner::Llm => self.chancery.spawn(&order).await,
-            Runner::Command
-            | Runner::ClaudeCode
-            | Runner::Codex
-            | Runner::OpenCode
-            | Runner::Gemini
-            | Runner::Acp => self.keeper.spawn(&order).await,
+        let running = match keeper {
+            None => self.chancery.spawn(&order).await,
+            Some(Ok(keeper)) => keeper.instruct(&order).await,
+            Some(Err(error)) => Err(error),
         };
         let running = running.map_err(|error| Obstacle {
             is_kept: matches!(error, supervise::Error::GaveUp(_)),

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use legation_core::ids::AttemptId;
 use legation_core::tree::event::Process;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -42,33 +43,52 @@ impl Keeper {
     /// Starts a keeper and hands it its order. When this answers, the keeper listens
     /// to signals, has made its claim and is about to start the program.
     pub async fn spawn(&self, order: &Order) -> Result<Running, Error> {
-        self.spawn_open(order).await.map(|(running, _)| running)
+        self.start(&order.attempt)?.instruct(order).await
     }
 
     /// The same; what is written to the answer's second half is the program's to read,
     /// where the order says that it serves somebody.
     pub(crate) async fn spawn_open(&self, order: &Order) -> Result<(Running, ChildStdin), Error> {
-        let mut text = serde_json::to_vec(order).map_err(|error| Error::Order(error.into()))?;
-        text.push(b'\n');
-        let mut child = self.start(order)?;
-        // Made while the keeper is still being loaded. One that is told nothing ends.
-        let folder = |source| Error::Folder { dir: order.dir.clone(), source };
-        fs::create_dir_all(&order.dir).map_err(folder)?;
-        let (process, remote) = identify(&child, &order.dir)?;
-        let (stdin, stdout) = instruct(&mut child, &text).await.map_err(|source| {
-            let has_ended = source.kind() == ErrorKind::UnexpectedEof;
-            if has_ended { Error::GaveUp(order.dir.clone()) } else { Error::Order(source) }
-        })?;
-        Ok((Running::started(order, (process, remote), (child, stdout)), stdin))
+        self.start(&order.attempt)?.instruct_open(order).await
     }
 
-    fn start(&self, order: &Order) -> Result<Child, Error> {
+    /// Starts a keeper that is told later what to do: it is loaded while that is worked out.
+    /// One that is told nothing ends.
+    pub fn start(&self, attempt: &AttemptId) -> Result<Starting, Error> {
         let mut command = Command::new(&self.exe);
-        command.args(&self.args).env_clear().env(KEEPER_VARIABLE, order.attempt.as_str());
+        command.args(&self.args).env_clear().env(KEEPER_VARIABLE, attempt.as_str());
         // A keeper complains in the attempt's folder; its standard error would keep
         // whatever the engine's is open for longer than the engine lives.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        command.spawn().map_err(|source| Error::Start { exe: self.exe.clone(), source })
+        let child = command.spawn();
+        let child = child.map_err(|source| Error::Start { exe: self.exe.clone(), source })?;
+        Ok(Starting { child })
+    }
+}
+
+/// A keeper without an order.
+#[derive(Debug)]
+pub struct Starting {
+    child: Child,
+}
+
+impl Starting {
+    /// Hands it its order; see [`Keeper::spawn`].
+    pub async fn instruct(self, order: &Order) -> Result<Running, Error> {
+        self.instruct_open(order).await.map(|(running, _)| running)
+    }
+
+    async fn instruct_open(mut self, order: &Order) -> Result<(Running, ChildStdin), Error> {
+        let mut text = serde_json::to_vec(order).map_err(|error| Error::Order(error.into()))?;
+        text.push(b'\n');
+        let folder = |source| Error::Folder { dir: order.dir.clone(), source };
+        fs::create_dir_all(&order.dir).map_err(folder)?;
+        let (process, remote) = identify(&self.child, &order.dir)?;
+        let (stdin, stdout) = instruct(&mut self.child, &text).await.map_err(|source| {
+            let has_ended = source.kind() == ErrorKind::UnexpectedEof;
+            if has_ended { Error::GaveUp(order.dir.clone()) } else { Error::Order(source) }
+        })?;
+        Ok((Running::started(order, (process, remote), (self.child, stdout)), stdin))
     }
 }
 
