@@ -68,6 +68,11 @@ impl CommandError {
         Self::new(Kind::Failed, code, message)
     }
 
+    /// A bound, a cycle or a permission is in the way.
+    pub(crate) fn refused(code: Code, message: impl Into<String>) -> Self {
+        Self::new(Kind::Refused, code, message)
+    }
+
     fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let (figures, remaining) = (Vec::new(), None);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::page::{clipped, width};
+use crate::page::{block, clipped, width};
 use crate::show::figures::{list, moment, text, time, used};
 
 /// The entries, a line or two each.
@@ -33,11 +33,9 @@ pub(crate) fn page(entries: &[Value]) -> String {
         // Writing to a `String` cannot fail.
         let _ = writeln!(page, "{}", clipped(&title, width()));
         let _ = writeln!(page, "{}", clipped(&format!("  {}", facts.join(" · ")), width()));
-        let waiting: Vec<&str> =
-            list(entry, "waitingFor").iter().filter_map(Value::as_str).collect();
-        if !waiting.is_empty() {
-            let _ =
-                writeln!(page, "{}", clipped(&format!("  waits: {}", waiting.join("; ")), width()));
+        // Whole, since there may be something to type in it.
+        for waiting in list(entry, "waitingFor").iter().filter_map(Value::as_str) {
+            page.push_str(&block(&format!("waits: {waiting}"), 2));
         }
     }
     page

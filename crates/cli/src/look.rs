@@ -6,7 +6,8 @@ use legation_core::ids::DelegationId;
 use legation_core::text::shown;
 use legation_core::time::Now;
 use legation_core::tree::SubtaskNo;
-use legation_engine::read::{Found, Reader};
+use legation_engine::protocol::Wish;
+use legation_engine::read::{Found, Reader, Sight};
 use legation_runners::workspace::Spaces;
 use serde_json::{Value, json};
 
@@ -53,6 +54,27 @@ pub(crate) async fn find(reach: &Reach, id: &str) -> Result<Found, CommandError>
             reader.find(&id).await.map_err(|error| unreadable(&error))
         }
         Err(error) => Err(unreadable(&error)),
+    }
+}
+
+/// What there is to see of a delegation. An attempt may not read the journal; the engine shows
+/// it what it has delegated itself.
+pub(crate) async fn seen(reach: &Reach, id: &str, sight: Sight) -> Result<Value, CommandError> {
+    if reach.has_token() {
+        let delegation = DelegationId::new(id);
+        return reach.told(Wish::Look { delegation, sight }).await;
+    }
+    let found = find(reach, id).await?;
+    Ok(sight.of(&found.state, found.no, now()))
+}
+
+/// What an attempt has delegated itself, as the engine lists it: what is under way, then what
+/// ended last.
+pub(crate) async fn own(reach: &Reach) -> Result<Vec<Value>, CommandError> {
+    let mut told = reach.told(Wish::List).await?;
+    match told.get_mut("delegations").map(Value::take) {
+        Some(Value::Array(entries)) => Ok(entries),
+        Some(_) | None => Ok(Vec::new()),
     }
 }
 

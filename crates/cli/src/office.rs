@@ -2,13 +2,13 @@
 
 use legation_core::Code;
 use legation_engine::client::Conversation;
-use legation_engine::protocol::{Refused, Reply, Wish};
+use legation_engine::protocol::{Refused, Wish};
 use legation_server::{Caller, Office};
 use serde_json::Value;
 
 use crate::commands::submit::{Attempt, hand_in};
 use crate::error::CommandError;
-use crate::reach::{Reach, lost};
+use crate::reach::{Reach, answered};
 
 /// The engine of the project that this process was started in.
 pub(crate) struct Door(pub(crate) Reach);
@@ -16,14 +16,7 @@ pub(crate) struct Door(pub(crate) Reach);
 impl Door {
     /// What the engine knows of the attempt that bears a token.
     pub(crate) async fn who(&self, token: &str) -> Result<Value, CommandError> {
-        let mut talk = self.0.ask_as(token, None, Wish::Who).await?;
-        match talk.next().await.map_err(|problem| lost(&problem))? {
-            Reply::Done(known) => Ok(known),
-            Reply::Refused(refused) => Err(refused.into()),
-            Reply::Accepted { .. } | Reply::News(_) | Reply::Note(_) | Reply::Answer { .. } => {
-                Err(CommandError::failed(Code::UnknownError, "the engine answered something else"))
-            }
-        }
+        answered(self.0.ask_as(token, None, Wish::Who).await?).await
     }
 
     async fn attempt(&self, caller: &Caller) -> Result<Attempt, CommandError> {

@@ -10,8 +10,9 @@ use legation_engine::client::{
     Client, Conversation, Lost, Paths, StartError, launch, owner_of_workspace, passed_on,
     reach_from_attempt,
 };
-use legation_engine::protocol::{Request, VERSION, Wish};
+use legation_engine::protocol::{Reply, Request, VERSION, Wish};
 use legation_engine::read::Reader;
+use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::project::Project;
@@ -71,6 +72,11 @@ impl Reach {
         self.attempt.is_some()
     }
 
+    /// Whether the engine knows who runs the command, and shows it what is its own.
+    pub(crate) fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// Connects, and starts an engine where there is none and we may.
     pub(crate) async fn connect(&self) -> Result<Client, CommandError> {
         if let Some(socket) = &self.attempt {
@@ -102,6 +108,11 @@ impl Reach {
     /// Asks for something; the engine is started if need be.
     pub(crate) async fn ask(&self, wish: Wish) -> Result<Conversation, CommandError> {
         self.ask_for(None, wish).await
+    }
+
+    /// Asks for something that is answered at once.
+    pub(crate) async fn told(&self, wish: Wish) -> Result<Value, CommandError> {
+        answered(self.ask(wish).await?).await
     }
 
     /// Asks for something in the name of a program that speaks through us.
@@ -146,7 +157,10 @@ impl Reach {
 
     /// The journal, for reading; none if nothing was delegated here yet.
     pub(crate) fn reader(&self) -> Result<Option<Reader>, CommandError> {
-        Reader::open(&self.paths.journal).map_err(|error| unreadable(&error))
+        Reader::open(&self.paths.journal).map_err(|error| match self.has_token() {
+            true => not_for_attempts(),
+            false => unreadable(&error),
+        })
     }
 
     fn not_started(&self, problem: StartError) -> CommandError {
@@ -193,6 +207,26 @@ pub(crate) fn lost(lost: &Lost) -> CommandError {
         Lost::Garbled(_) => "end the engine of another release, then try again",
     };
     CommandError::failed(Code::UnknownError, lost.to_string()).hint(hint)
+}
+
+/// What the engine answers at once.
+pub(crate) async fn answered(mut talk: Conversation) -> Result<Value, CommandError> {
+    match talk.next().await.map_err(|problem| lost(&problem))? {
+        Reply::Done(value) => Ok(value),
+        Reply::Refused(refused) => Err(refused.into()),
+        Reply::Accepted { .. } | Reply::News(_) | Reply::Note(_) | Reply::Answer { .. } => {
+            Err(CommandError::failed(Code::UnknownError, "the engine answered something else"))
+        }
+    }
+}
+
+/// An attempt wants to know more than is shown to it.
+fn not_for_attempts() -> CommandError {
+    CommandError::refused(
+        Code::PermissionDenied,
+        "this reads the journal, which an attempt may not",
+    )
+    .hint("status, tree, trace, cost and history show what the attempt delegated itself")
 }
 
 /// The journal cannot be read.

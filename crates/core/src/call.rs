@@ -6,6 +6,7 @@
 //! that is decided where the tree is known.
 
 mod entries;
+mod idle;
 mod overlap;
 mod parts;
 mod targets;
@@ -151,6 +152,7 @@ pub fn plan(
     let told = Told::by(call);
     check(call, &told)?;
     let parts = parts::parts(call, &told, house.config)?;
+    idle::check(call, parts.pattern)?;
     let (subtasks, chosen) = targets::targets(call, &told.own, (&parts, house, asker));
     let planned = call.plan.as_ref();
     let judge = house.config.agents.judge.as_deref();

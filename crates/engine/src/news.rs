@@ -331,11 +331,10 @@ fn merged(subtask: SubtaskId, outcome: &MergeOutcome) -> What {
 
 fn finished(state: &State, no: DelegationNo) -> What {
     let delegation = &state.delegations[no];
-    let start = delegation.started_at.unwrap_or(delegation.accepted_at);
     What::Finished {
         status: state.delegation_status(no).to_owned(),
         summary: delegation.result.as_ref().map(|it| it.summary.clone()).unwrap_or_default(),
-        duration_ms: delegation.ended_at.map_or(0, |end| end.since_ms(start)),
+        duration_ms: delegation.elapsed_ms(state.seen_at),
         tokens: delegation.used.tokens,
         root: delegation.parent.is_none(),
     }

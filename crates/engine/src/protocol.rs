@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::news::News;
+use crate::read::Sight;
 
 /// The version of what is said here.
 pub const VERSION: u16 = 1;
@@ -53,6 +54,9 @@ pub enum Wish {
     Look {
         /// Which.
         delegation: DelegationId,
+        /// What of it.
+        #[serde(default)]
+        sight: Sight,
     },
     /// List delegations: those under way, then the last that ended.
     List,

@@ -5,10 +5,11 @@ use std::path::Path;
 use legation_core::ids::DelegationId;
 use legation_core::money::Usd;
 use legation_core::time::Now;
-use legation_core::tree::view::Stamp;
+use legation_core::tree::view::{self, Stamp};
 use legation_core::tree::{DelegationNo, Event, State, evolve};
 pub use legation_store::{Delegation, MAX_PAGE, Page, PastPage};
 use legation_store::{Journal, MAX_READ, Past, Sqlite};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::engine::Error;
@@ -54,6 +55,37 @@ pub(crate) async fn is_over(journal: &impl Journal, tree: &DelegationId) -> Resu
 #[derive(Debug)]
 pub struct Reader {
     journal: Sqlite,
+}
+
+/// What of a delegation is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sight {
+    /// How it stands, with everything below.
+    #[default]
+    Status,
+    /// What ran when.
+    Trace,
+    /// What it cost.
+    Cost,
+}
+
+impl Sight {
+    /// What there is to see, in the form that programs are given.
+    pub fn of(self, state: &State, no: DelegationNo, now: Now) -> Value {
+        let id = &state.delegations[no].id;
+        match self {
+            Self::Status => serde_json::to_value(view::status(state, no, now)).unwrap_or_default(),
+            Self::Trace => json!({"delegationId": id, "spans": view::trace(state, no, now)}),
+            Self::Cost => {
+                let tree = view::cost(state, no);
+                json!({
+                    "delegationId": id, "totalUsd": tree.total_usd, "unknown": tree.unknown,
+                    "tokens": tree.tokens, "tree": tree,
+                })
+            }
+        }
+    }
 }
 
 /// A delegation in its tree.

@@ -90,7 +90,8 @@ pub(crate) fn rows(state: &State, tree: &str, events: &[Event], was_over: bool) 
     rows
 }
 
-fn row(state: &State, tree: &str, no: DelegationNo) -> Delegation {
+/// A delegation as lists have it.
+pub(crate) fn row(state: &State, tree: &str, no: DelegationNo) -> Delegation {
     let delegation = &state.delegations[no];
     let parent = delegation.parent.map(|no| state.delegation_of(no));
     let cost = delegation.used.cost.nanos();
@@ -100,7 +101,7 @@ fn row(state: &State, tree: &str, no: DelegationNo) -> Delegation {
         parent: parent.map(|no| state.delegations[no].id.to_string()),
         task_id: delegation.task_id.to_string(),
         title: delegation.title.clone(),
-        pattern: pattern_name(delegation.pattern),
+        pattern: delegation.pattern.as_str().to_owned(),
         status: state.delegation_status(no).to_owned(),
         accepted_at: millis(delegation.accepted_at.0),
         started_at: delegation.started_at.map(|at| millis(at.0)),
@@ -109,11 +110,6 @@ fn row(state: &State, tree: &str, no: DelegationNo) -> Delegation {
         // Zero may mean that nobody told; the tree itself knows which, a list says less.
         cost_nanos: i64::try_from(cost).ok().filter(|nanos| *nanos > 0),
     }
-}
-
-fn pattern_name(pattern: legation_core::config::Pattern) -> String {
-    let name = serde_json::to_value(pattern).ok();
-    name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn millis(at: u64) -> i64 {

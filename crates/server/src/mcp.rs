@@ -17,6 +17,7 @@ use legation_core::Code;
 use legation_core::call::Call;
 use legation_core::ids::DelegationId;
 use legation_engine::protocol::{Refused, Reply, Wish};
+use legation_engine::read::Sight;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
@@ -175,7 +176,7 @@ impl<O: Office> Mcp<O> {
         delegation: DelegationId,
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, Box<Refused>> {
-        self.done(Wish::Look { delegation }, context).await
+        self.done(Wish::Look { delegation, sight: Sight::Status }, context).await
     }
 
     /// What the caller may still ask for, if the engine says so soon.

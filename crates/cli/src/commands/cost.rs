@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use legation_core::tree::view;
-use serde_json::json;
+use legation_engine::read::Sight;
 
 use crate::error::CommandError;
 use crate::look;
@@ -20,12 +19,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let reach = Reach::current()?;
-    let found = block_on(look::find(&reach, &args.id))?;
-    let tree = view::cost(&found.state, found.no);
-    let value = json!({
-        "delegationId": tree.id, "totalUsd": tree.total_usd, "unknown": tree.unknown,
-        "tokens": tree.tokens, "tree": tree,
-    });
-    output.answer(&value, || cost::page(&tree));
+    let value = block_on(look::seen(&reach, &args.id, Sight::Cost))?;
+    output.answer(&value, || cost::page(&value));
     Ok(ExitCode::SUCCESS)
 }

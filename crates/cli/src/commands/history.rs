@@ -7,6 +7,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use legation_core::text::slash::{Since, StatusFilter};
 use legation_core::time::Now;
+use legation_core::tree::view::Stamp;
 use legation_engine::read::{Delegation, MAX_PAGE, Page, Reader, listed};
 use serde_json::{Value, json};
 
@@ -16,6 +17,7 @@ use crate::listing;
 use crate::look;
 use crate::output::Output;
 use crate::reach::{Reach, block_on, unreadable};
+use crate::show::figures::text;
 
 /// Delegations that are listed where nothing else is said.
 const USUAL_LIMIT: u32 = 20;
@@ -55,11 +57,15 @@ impl Args {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let reach = Reach::current()?;
     let since = args.since.as_ref().map(moment).transpose()?;
-    let (rows, total) = match reach.reader()? {
-        Some(reader) => block_on(read(&reader, args, since))?,
-        None => (Vec::new(), 0),
+    let (entries, total) = if reach.has_token() {
+        block_on(own(&reach, args, since))?
+    } else {
+        let (rows, total) = match reach.reader()? {
+            Some(reader) => block_on(read(&reader, args, since))?,
+            None => (Vec::new(), 0),
+        };
+        (rows.iter().map(listed).collect(), total)
     };
-    let entries: Vec<Value> = rows.iter().map(listed).collect();
     let value = json!({"delegations": entries, "pagination": {"page": 1, "total": total}});
     output.answer(&value, || match entries.len() {
         0 => "Nothing fits.\n".to_owned(),
@@ -69,6 +75,28 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         _ => listing::page(&entries),
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// What an attempt has delegated itself, as far as it fits.
+async fn own(
+    reach: &Reach,
+    args: &Args,
+    since: Option<Now>,
+) -> Result<(Vec<Value>, u64), CommandError> {
+    let wanted = args.status.filter(|status| *status != StatusFilter::All);
+    let wanted = wanted.and_then(|status| serde_json::to_value(status).ok());
+    let since = since.map(|at| Stamp(at).to_string());
+    let mut entries = look::own(reach).await?;
+    entries.retain(|entry| {
+        let (status, ended) = (entry.get("status"), text(entry, "endedAt"));
+        let stands_so = wanted.as_ref().map_or(!ended.is_empty(), |wanted| status == Some(wanted));
+        let at = if ended.is_empty() { text(entry, "acceptedAt") } else { ended };
+        // Stamps sort as text.
+        stands_so && since.as_deref().is_none_or(|since| at >= since)
+    });
+    let total = entries.len() as u64;
+    entries.truncate(usize::try_from(args.limit).unwrap_or(MAX_PAGE));
+    Ok((entries, total))
 }
 
 async fn read(

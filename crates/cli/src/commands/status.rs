@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use legation_core::ids::DelegationId;
 use legation_core::tree::view::{self, DelegationView};
 use legation_engine::client::engine_pid;
-use legation_engine::read::{Delegation, Page, Reader, listed};
+use legation_engine::protocol::Wish;
+use legation_engine::read::{Delegation, Page, Reader, Sight, listed};
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
@@ -14,6 +15,7 @@ use crate::listing;
 use crate::look;
 use crate::output::Output;
 use crate::reach::{Reach, block_on, unreadable};
+use crate::show::figures::{approve, short};
 
 /// Delegations that a list shows of each kind.
 const MAX_LISTED: usize = 1_000;
@@ -42,14 +44,15 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
 }
 
 fn one(reach: &Reach, id: &str, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let found = block_on(look::find(reach, id))?;
-    let view = view::status(&found.state, found.no, look::now());
-    let view = serde_json::to_value(view).unwrap_or_default();
+    let view = block_on(look::seen(reach, id, Sight::Status))?;
     output.answer(&view, || look::told(reach, &view));
     Ok(ExitCode::SUCCESS)
 }
 
 fn several(reach: &Reach, all: bool, output: &mut Output) -> Result<ExitCode, CommandError> {
+    if reach.has_token() {
+        return own(reach, all, output);
+    }
     let pid = engine_pid(&reach.paths);
     let reader = reach.reader()?;
     let is_first = reader.is_none();
@@ -69,6 +72,20 @@ fn several(reach: &Reach, all: bool, output: &mut Output) -> Result<ExitCode, Co
             [] => format!("{engine}Nothing is under way. `--all` lists what has ended.\n"),
             entries => engine + &listing::page(entries),
         }
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What an attempt has delegated itself.
+fn own(reach: &Reach, all: bool, output: &mut Output) -> Result<ExitCode, CommandError> {
+    let engine = block_on(reach.told(Wish::Ping))?;
+    let mut entries = block_on(look::own(reach))?;
+    entries.retain(|entry| all || entry.get("endedAt").is_none_or(Value::is_null));
+    let value = json!({"engine": engine, "delegations": entries});
+    output.answer(&value, || match entries.as_slice() {
+        [] if all => "This attempt has delegated nothing yet.\n".to_owned(),
+        [] => "Nothing of this attempt is under way. `--all` lists what has ended.\n".to_owned(),
+        entries => listing::page(entries),
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -98,10 +115,18 @@ async fn read(reader: &Reader, rows: &[Delegation]) -> BTreeMap<String, Delegati
     let mut views = BTreeMap::new();
     for row in rows.iter().filter(|row| row.parent.is_none()).take(MAX_READ) {
         if let Ok(found) = reader.find(&DelegationId::new(&row.id)).await {
-            views.insert(row.id.clone(), view::status(&found.state, found.no, look::now()));
+            gather(view::status(&found.state, found.no, look::now()), &mut views);
         }
     }
     views
+}
+
+/// A delegation and all below it, each by its id.
+fn gather(mut view: DelegationView, views: &mut BTreeMap<String, DelegationView>) {
+    for below in view.subtasks.iter_mut().flat_map(|subtask| subtask.delegations.drain(..)) {
+        gather(below, views);
+    }
+    views.insert(view.delegation_id.to_string(), view);
 }
 
 /// What only the tree knows.
@@ -109,11 +134,15 @@ fn standing(view: &DelegationView) -> Vec<(String, Value)> {
     let count = |status: &str| view.subtasks.iter().filter(|it| it.status == status).count();
     let mut waiting = Vec::new();
     for subtask in &view.subtasks {
+        let name = short(subtask.id.as_str());
         let blockers: Vec<&str> = subtask.blocked_by.iter().map(|id| id.as_str()).collect();
         match subtask.status {
-            "awaiting_approval" => waiting.push(format!("{} for an approval", subtask.id)),
-            "blocked" if blockers.is_empty() => waiting.push(format!("{} is blocked", subtask.id)),
-            "blocked" => waiting.push(format!("{} for {}", subtask.id, blockers.join(", "))),
+            "awaiting_approval" => {
+                let answer = approve(view.delegation_id.as_str(), subtask.id.as_str());
+                waiting.push(format!("{name} for an approval: {answer}"));
+            }
+            "blocked" if blockers.is_empty() => waiting.push(format!("{name} is blocked")),
+            "blocked" => waiting.push(format!("{name} for {}", blockers.join(", "))),
             _ => {}
         }
     }

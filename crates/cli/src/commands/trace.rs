@@ -4,14 +4,14 @@ mod printed;
 
 use std::process::ExitCode;
 
-use legation_core::tree::view;
-use serde_json::json;
+use legation_engine::read::Sight;
 
 use super::values;
 use crate::error::CommandError;
 use crate::look;
 use crate::output::Output;
 use crate::reach::{Reach, block_on};
+use crate::show::figures::list;
 use crate::show::trace;
 
 /// Shows what ran when; of one subtask, what it printed.
@@ -55,14 +55,13 @@ impl Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let reach = Reach::current()?;
-    let found = block_on(look::find(&reach, &args.id))?;
     if let Some(subtask) = &args.subtask {
+        let found = block_on(look::find(&reach, &args.id))?;
         let subtask = look::subtask(&found, subtask)?;
         let wanted = printed::Wanted { subtask, attempt: args.attempt, bytes: args.bytes };
         return printed::run(&reach, &found, &wanted, output);
     }
-    let spans = view::trace(&found.state, found.no, look::now());
-    let id = &found.state.delegations[found.no].id;
-    output.answer(&json!({"delegationId": id, "spans": spans}), || trace::page(&spans));
+    let seen = block_on(look::seen(&reach, &args.id, Sight::Trace))?;
+    output.answer(&seen, || trace::page(list(&seen, "spans")));
     Ok(ExitCode::SUCCESS)
 }

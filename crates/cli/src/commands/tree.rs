@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use legation_core::tree::view;
+use legation_engine::read::Sight;
 
 use crate::error::CommandError;
 use crate::look;
@@ -19,9 +19,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let reach = Reach::current()?;
-    let found = block_on(look::find(&reach, &args.id))?;
-    let view = view::status(&found.state, found.no, look::now());
-    let view = serde_json::to_value(view).unwrap_or_default();
+    let view = block_on(look::seen(&reach, &args.id, Sight::Status))?;
     output.answer(&view, || tree::page(&view, Detail::Lines));
     Ok(ExitCode::SUCCESS)
 }

@@ -25,9 +25,20 @@ pub(crate) fn short(id: &str) -> &str {
     made.map(|(_, end)| end).filter(|end| end.starts_with("sub-")).unwrap_or(id)
 }
 
+/// What answers a subtask that waits for an approval.
+pub(crate) fn approve(delegation: &str, subtask: &str) -> String {
+    format!("legation approve {delegation} {}", short(subtask))
+}
+
 /// A number of tokens.
 pub(crate) fn tokens(count: u64) -> String {
     format!("{} token{}", separated(count), if count == 1 { "" } else { "s" })
+}
+
+/// The tokens that count, of those by kind.
+pub(crate) fn counted(used: &Value) -> u64 {
+    let of = |key: &str| used.get(key).and_then(Value::as_u64).unwrap_or(0);
+    ["input", "output", "reasoning", "cacheWrite"].map(of).iter().sum()
 }
 
 /// Dollars to the cent, and further where cents say nothing.
@@ -74,14 +85,4 @@ pub(crate) fn bar(done: u64, total: u64) -> String {
     let full = usize::try_from(full).unwrap_or(0);
     let rest = usize::try_from(BAR).unwrap_or(0).saturating_sub(full);
     format!("[{}{}]", "#".repeat(full), ".".repeat(rest))
-}
-
-/// Milliseconds from one stamp to another, or to now.
-pub(crate) fn between(from: &str, to: Option<&str>) -> Option<u64> {
-    let from: Timestamp = from.parse().ok()?;
-    let to = match to {
-        Some(to) => to.parse().ok()?,
-        None => Timestamp::now(),
-    };
-    u64::try_from(to.as_millisecond().saturating_sub(from.as_millisecond())).ok()
 }

@@ -27,6 +27,8 @@ pub(crate) struct Model {
     delegations: BTreeMap<DelegationId, Branch>,
     /// Where each attempt belongs.
     attempts: BTreeMap<AttemptId, (DelegationId, SubtaskId)>,
+    /// Milliseconds since the beginning in which the whole was paused.
+    paused_ms: u64,
     /// Tokens and dollars that each attempt is known to have used.
     spent: BTreeMap<AttemptId, (u64, Option<Usd>)>,
 }
@@ -37,6 +39,8 @@ struct Branch {
     title: String,
     status: String,
     parent: Option<AttemptId>,
+    /// Since when it is paused, by our own clock.
+    paused: Option<u64>,
     leaves: BTreeMap<SubtaskId, Leaf>,
 }
 
@@ -134,11 +138,56 @@ impl Model {
             }
             What::Merged { clean: true, .. } | What::LeftBehind { .. } => {}
             What::SubtaskEnded { subtask, status } => self.mark(id, subtask, status, ""),
-            What::Paused { .. } => self.stands(id, "paused"),
-            What::Resumed => self.stands(id, "running"),
-            What::CancelRequested { .. } => self.stands(id, "cancelling"),
-            What::Finished { status, .. } => self.stands(id, status),
+            What::Paused { .. } => {
+                self.stands(id, "paused").paused.get_or_insert(now_ms);
+            }
+            What::Resumed => self.resumed(id, now_ms),
+            What::CancelRequested { .. } => {
+                self.stands(id, "cancelling");
+            }
+            What::Finished { status, .. } => {
+                self.stands(id, status);
+            }
         }
+    }
+
+    /// What stood still goes on as if no time had passed.
+    fn resumed(&mut self, id: &DelegationId, now_ms: u64) {
+        let Some(since) = self.stands(id, "running").paused.take() else { return };
+        // While one above is paused, that pause is still to come to an end.
+        let stood_ms = self.clock(id, now_ms).saturating_sub(since);
+        if self.root.as_ref() == Some(id) {
+            self.paused_ms = self.paused_ms.saturating_add(stood_ms);
+        }
+        let below: Vec<DelegationId> =
+            self.delegations.keys().filter(|it| self.is_below(it, id)).cloned().collect();
+        for id in below {
+            let branch = self.delegations.entry(id).or_default();
+            for started in branch.leaves.values_mut().filter_map(|it| it.started_ms.as_mut()) {
+                *started = started.saturating_add(stood_ms);
+            }
+        }
+    }
+
+    /// The delegation and those above it.
+    fn upward<'a>(
+        &'a self,
+        from: &'a DelegationId,
+    ) -> impl Iterator<Item = (&'a DelegationId, &'a Branch)> {
+        let known = |id: &'a DelegationId| self.delegations.get_key_value(id);
+        std::iter::successors(known(from), move |(_, branch)| {
+            let (above, _) = self.attempts.get(branch.parent.as_ref()?)?;
+            known(above)
+        })
+    }
+
+    fn is_below(&self, id: &DelegationId, above: &DelegationId) -> bool {
+        self.upward(id).any(|(it, _)| it == above)
+    }
+
+    /// The time at which a delegation stands: now, or since when it is paused.
+    fn clock(&self, id: &DelegationId, now_ms: u64) -> u64 {
+        self.upward(id).filter_map(|(_, branch)| branch.paused).fold(now_ms, u64::min)
     }
 
     fn started(&mut self, id: &DelegationId, run: &Run, now_ms: u64) {
@@ -173,9 +222,10 @@ impl Model {
         }
     }
 
-    fn stands(&mut self, id: &DelegationId, status: &str) {
+    fn stands(&mut self, id: &DelegationId, status: &str) -> &mut Branch {
         let branch = self.delegations.entry(id.clone()).or_default();
         status.clone_into(&mut branch.status);
+        branch
     }
 
     /// The tree in lines of at most so many columns; at most so many lines.
@@ -187,7 +237,8 @@ impl Model {
             let done = branch.leaves.values().filter(|leaf| is_over(&leaf.status)).count();
             let total = branch.leaves.len();
             let bar = bar(done as u64, total as u64);
-            let mut facts = vec![format!("{bar} {done} of {total}"), ticking(now_ms)];
+            let elapsed = self.clock(root, now_ms).saturating_sub(self.paused_ms);
+            let mut facts = vec![format!("{bar} {done} of {total}"), ticking(elapsed)];
             let used: u64 = self.spent.values().map(|(used, _)| used).sum();
             let paid = self.spent.values().filter_map(|(_, cost)| *cost);
             facts.extend(Some(used).filter(|used| *used > 0).map(tokens));
@@ -228,11 +279,12 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn add(&self, lines: &mut Vec<Line>, id: &DelegationId, before: &str) {
         let Some(branch) = self.model.delegations.get(id) else { return };
+        let now_ms = self.model.clock(id, self.now_ms);
         let leaves = branch.in_order();
         for (index, leaf) in leaves.iter().enumerate() {
             let last = index + 1 == leaves.len();
             let (fork, under) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-            let text = format!("{before}{fork}{}", leaf.row(self.now_ms));
+            let text = format!("{before}{fork}{}", leaf.row(now_ms));
             lines.push(Line { text, status: leaf.status.clone() });
             let under = format!("{before}{under}");
             for nested in self.below.get(&(id, &leaf.id)).into_iter().flatten() {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use legation_core::tree::view::Span;
+use serde_json::Value;
 
-use super::figures::time;
+use super::figures::{text, time};
 use crate::page::{clipped, width};
 
 /// Columns of the bars.
@@ -13,25 +13,28 @@ const BAR: u64 = 32;
 const NAME: usize = 26;
 
 /// The attempts of a delegation, in the order they started.
-pub(crate) fn page(spans: &[Span]) -> String {
+pub(crate) fn page(spans: &[Value]) -> String {
     if spans.is_empty() {
         return "Nothing has started yet.\n".to_owned();
     }
-    let end = |span: &Span| span.offset_ms.saturating_add(span.duration_ms);
-    let whole = spans.iter().map(end).max().unwrap_or(0).max(1);
-    let top = spans.iter().map(|span| span.depth).min().unwrap_or(0);
+    let whole = spans.iter().map(|span| extent(span).1).max().unwrap_or(0).max(1);
+    let top = spans.iter().map(|span| number(span, "depth")).min().unwrap_or(0);
     let mut page = format!("{:NAME$}  0{:>width$}\n", "", time(whole), width = 31);
     for span in spans {
-        let indent = usize::try_from(span.depth.saturating_sub(top)).unwrap_or(0) * 2;
-        let again =
-            if span.attempt > 0 { format!(" #{}", span.attempt + 1) } else { String::new() };
-        let name = format!("{:indent$}{} {}{again}", "", span.agent, span.subtask_id);
+        let depth = number(span, "depth").saturating_sub(top);
+        let indent = usize::try_from(depth).unwrap_or(0) * 2;
+        let again = match number(span, "attempt") {
+            0 => String::new(),
+            before => format!(" #{}", before.saturating_add(1)),
+        };
+        let (agent, subtask) = (text(span, "agent"), text(span, "subtaskId"));
+        let name = format!("{:indent$}{agent} {subtask}{again}", "");
         let line = format!(
             "{:NAME$}  {}  {} {}",
             clipped(&name, NAME),
             bar(span, whole),
-            time(span.duration_ms),
-            span.status
+            time(number(span, "durationMs")),
+            text(span, "status")
         );
         // Writing to a `String` cannot fail.
         let _ = writeln!(page, "{}", clipped(&line, width()));
@@ -39,11 +42,22 @@ pub(crate) fn page(spans: &[Span]) -> String {
     page
 }
 
+/// From when to when, in milliseconds from the start of the trace.
+fn extent(span: &Value) -> (u64, u64) {
+    let start = number(span, "offsetMs");
+    (start, start.saturating_add(number(span, "durationMs")))
+}
+
+fn number(span: &Value, key: &str) -> u64 {
+    span.get(key).and_then(Value::as_u64).unwrap_or(0)
+}
+
 /// The place of a span in the whole; even the shortest can be seen.
-fn bar(span: &Span, whole: u64) -> String {
+fn bar(span: &Value, whole: u64) -> String {
     let column = |ms: u64| ms.saturating_mul(BAR) / whole;
-    let start = column(span.offset_ms).min(BAR - 1);
-    let end = column(span.offset_ms.saturating_add(span.duration_ms)).clamp(start + 1, BAR);
+    let (start, end) = extent(span);
+    let start = column(start).min(BAR - 1);
+    let end = column(end).clamp(start + 1, BAR);
     let part = |columns: u64, with: &str| with.repeat(usize::try_from(columns).unwrap_or(0));
     format!("{}{}{}", part(start, "·"), part(end - start, "█"), part(BAR - end, "·"))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use legation_core::text::shown;
 use serde_json::Value;
 
-use super::figures::{bar, between, cost, list, short, text, time, tokens, used};
+use super::figures::{approve, bar, cost, counted, list, short, text, time, tokens, used};
 use crate::page::{clipped, tame, width, wrapped};
 
 /// Lines of what a subtask said that are told.
@@ -167,7 +167,7 @@ fn add_subtasks(page: &mut String, view: &Value, before: &str, detail: Detail) {
         let _ = writeln!(page, "{}", clipped(&line, width()));
         let before = format!("{before}{below}");
         if detail == Detail::Words {
-            add_words(page, subtask, &before);
+            add_words(page, (text(view, "delegationId"), subtask), &before);
         }
         for delegation in list(subtask, "delegations") {
             let facts = standing(delegation).join(" · ");
@@ -202,11 +202,7 @@ fn row(subtask: &Value) -> String {
 fn spent(subtask: &Value) -> Vec<String> {
     let mut facts = Vec::new();
     let receipt = subtask.get("receipt").filter(|receipt| !receipt.is_null());
-    let lasted = match receipt {
-        Some(receipt) => receipt.get("durationMs").and_then(Value::as_u64),
-        None => between(text(subtask, "startedAt"), None),
-    };
-    facts.extend(lasted.map(time));
+    facts.extend(subtask.get("elapsedTime").and_then(Value::as_u64).map(time));
     if let Some([Value::Number(done), Value::Number(total)]) =
         subtask.get("progress").and_then(Value::as_array).map(Vec::as_slice)
         && receipt.is_none()
@@ -215,9 +211,7 @@ fn spent(subtask: &Value) -> Vec<String> {
     }
     let used = receipt.and_then(|receipt| receipt.get("tokens")).filter(|used| !used.is_null());
     if let Some(used) = used {
-        let of = |key: &str| used.get(key).and_then(Value::as_u64).unwrap_or(0);
-        let counted = ["input", "output", "reasoning", "cacheWrite"].map(of).iter().sum();
-        facts.push(tokens(counted));
+        facts.push(tokens(counted(used)));
     }
     let dollars = receipt.and_then(|receipt| receipt.get("costUsd")).and_then(Value::as_f64);
     facts.extend(dollars.map(|dollars| cost(Some(dollars))));
@@ -225,7 +219,7 @@ fn spent(subtask: &Value) -> Vec<String> {
 }
 
 /// What a subtask said, and what is wrong with it.
-fn add_words(page: &mut String, subtask: &Value, before: &str) {
+fn add_words(page: &mut String, (delegation, subtask): (&str, &Value), before: &str) {
     let answer = subtask.get("return").unwrap_or(&Value::Null);
     let mut words = vec![text(answer, "summary").to_owned()];
     let own = subtask.get("error").filter(|error| !error.is_null());
@@ -238,6 +232,11 @@ fn add_words(page: &mut String, subtask: &Value, before: &str) {
         for doubt in list(downgraded, "downgraded") {
             words.push(doubt.as_str().unwrap_or_default().to_owned());
         }
+    }
+    if text(subtask, "status") == "awaiting_approval" {
+        let (asks, answer) = (text(subtask, "asks"), approve(delegation, text(subtask, "id")));
+        words.push(asks.to_owned());
+        words.push(format!("waits for an approval: {answer}"));
     }
     let blockers: Vec<&str> = list(subtask, "blockedBy").iter().filter_map(Value::as_str).collect();
     if !blockers.is_empty() {

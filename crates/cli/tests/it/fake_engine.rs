@@ -142,6 +142,7 @@ pub(crate) fn view(status: &str) -> Value {
         "progress": {"completed": 1, "total": 1, "percentage": 100},
         "subtasks": [{
             "id": "a", "title": "lint", "agent": "linter", "status": status, "attempts": 2,
+            "elapsedTime": 1500,
             "return": {"summary": "Found \u{1b}[31mnothing.", "errors": []},
             "receipt": {
                 "durationMs": 1500, "tokens": {"input": 1000, "output": 200}, "costUsd": 0.02,

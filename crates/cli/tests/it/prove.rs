@@ -2,6 +2,7 @@
 //! signals.
 
 mod alone;
+mod asks;
 mod caller;
 mod ceilings;
 mod chancery;
@@ -19,3 +20,4 @@ mod resolve;
 mod restart;
 mod stage;
 mod stopped;
+mod within;

@@ -1,7 +1,8 @@
 //! What is drawn on a terminal of 60 columns and 8 rows.
 
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 
 use expect_test::expect;
@@ -16,6 +17,8 @@ use crate::session::Session;
 
 const COLUMNS: u16 = 60;
 const ROWS: u16 = 8;
+/// Times that a paused tree is drawn before its clock is believed to stand still.
+const PAUSED_FRAMES: usize = 15;
 
 /// A terminal: the end of whoever looks at it, and that of programs.
 fn terminal() -> (File, File) {
@@ -152,6 +155,39 @@ fn a_tree_is_drawn_in_place_and_the_last_one_stays() {
     "#]]
     .assert_eq(screens.last().unwrap());
     assert!(!text.contains("\u{1b}[3"), "no colour where none is wanted");
+}
+
+#[test]
+fn the_clock_stands_still_while_everything_is_paused() {
+    let session = Session::new();
+    let mut first = script(&["a"]);
+    let end = first.split_off(3);
+    first.push(news(What::Paused { reason: "lunch".to_owned() }));
+    first.push(Step::Until(2));
+    first.extend(end);
+    let engine = FakeEngine::start(&session.paths().socket, vec![first, Vec::new()]);
+    let mut command = session.command(&session.dir(), &["delegate", "Look after it"]);
+    let (mut master, terminal) = terminal();
+    let mut child = command.env("TERM", "xterm").stdout(terminal).spawn().unwrap();
+    command.stdout(std::process::Stdio::null());
+    let mut seen = String::new();
+    let mut bytes = [0; 4096];
+    while seen.matches("paused").count() < PAUSED_FRAMES {
+        let count = master.read(&mut bytes).unwrap();
+        seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    // Said again, what it was asked first lets the engine go on.
+    let again = serde_json::to_string(&engine.heard()).unwrap() + "\n";
+    let mut other = UnixStream::connect(session.paths().socket).unwrap();
+    other.write_all(again.as_bytes()).unwrap();
+    let _ = master.read_to_end(&mut Vec::new());
+    child.wait().unwrap();
+    for part in ["paused", "─ a", "─ b"] {
+        let mut rows = seen.lines().filter_map(|row| row.split_once(part)).map(|(_, rest)| rest);
+        let first = rows.next().unwrap();
+        assert!(first.contains('.'), "there is a time: {first}");
+        assert!(rows.all(|row| row == first), "{seen}");
+    }
 }
 
 #[test]

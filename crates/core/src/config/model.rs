@@ -102,6 +102,22 @@ pub enum Pattern {
     Direct,
 }
 
+impl Pattern {
+    /// Its name, as it is written everywhere.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Parallel => "parallel",
+            Self::ParallelStreaming => "parallel_streaming",
+            Self::Sequential => "sequential",
+            Self::Dag => "dag",
+            Self::Debate => "debate",
+            Self::Review => "review",
+            Self::Ensemble => "ensemble",
+            Self::Direct => "direct",
+        }
+    }
+}
+
 /// What the decision compares its factors with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]

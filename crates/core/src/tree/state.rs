@@ -171,6 +171,11 @@ impl State {
         std::iter::successors(Some(from), above)
     }
 
+    /// Whether an attempt asked for a delegation, or for one above it.
+    pub fn is_from(&self, delegation: DelegationNo, attempt: AttemptNo) -> bool {
+        self.upward(delegation).any(|no| self.delegations[no].parent == Some(attempt))
+    }
+
     /// Whether nothing new may start here: this delegation or one above is paused.
     pub fn is_paused(&self, delegation: DelegationNo) -> bool {
         self.upward(delegation).any(|no| self.delegations[no].paused.is_some())
@@ -246,7 +251,7 @@ impl State {
     }
 
     fn asks(&self, subtask: &Subtask) -> bool {
-        subtask.attempts.last().is_some_and(|no| matches!(self.attempts[*no].step, Step::Asking(_)))
+        subtask.attempts.last().is_some_and(|no| self.attempts[*no].asks().is_some())
     }
 
     /// How a delegation stands, in the word every surface uses.

@@ -10,7 +10,7 @@ use legation_core::ids::AgentId;
 use legation_core::text::delegate;
 use legation_core::text::story::StoryId;
 use legation_core::tree::command::Caller;
-use legation_core::tree::plan::Plan;
+use legation_core::tree::plan::{Aggregate, Plan};
 
 fn agent(id: &str, description: &str, allow: Option<&[&str]>) -> Definition {
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -136,7 +136,7 @@ fn patterns_with_a_cast_give_everyone_the_whole_task() {
 
 #[test]
 fn a_plan_is_kept_as_it_was_given() {
-    let text = r#"{"mode": "dag", "rounds": 2, "subtasks": [
+    let text = r#"{"mode": "dag", "subtasks": [
         {"id": "a", "title": "One", "agent": "ann", "timeout": "90s", "budget": 9000},
         {"id": "b", "task": "Two\nat length", "depends_on": ["a"], "required": false},
         {"id": "c"}]}"#;
@@ -155,7 +155,6 @@ fn a_plan_is_kept_as_it_was_given() {
     let roster = roster(&config);
     let house = House { config: &config, roster: &roster };
     let delegate = plan(&wished, house, &root(), "del-1".into()).unwrap().delegate;
-    assert_eq!(delegate.rounds, Some(2));
     let [a, b, _] = delegate.subtasks.as_slice() else { panic!("three subtasks") };
     assert_eq!((a.timeout_ms, a.tokens, a.required), (Some(90_000), Some(9_000), true));
     assert_eq!((b.task.as_str(), b.required), ("Two\nat length", false));
@@ -269,4 +268,42 @@ fn a_list_that_begins_with_the_first_line_loses_no_entry() {
     let shown = shown(&wished, &root());
     assert_eq!(shown.lines().count(), 4, "{shown}");
     assert!(shown.contains("make x\""), "{shown}");
+}
+
+#[test]
+fn an_option_that_the_pattern_has_no_use_for_is_refused() {
+    let asked = |pattern, rounds, aggregate| {
+        shown(&Call { pattern, rounds, aggregate, ..call("Fix the typo", &["ann"]) }, &root())
+    };
+    let planned = |json: &str| {
+        let plan = Some(serde_json::from_str::<Plan>(json).unwrap());
+        shown(&Call { plan, ..call("Fix the typo", &[]) }, &root())
+    };
+    let (two, best) = (Some(2), Some(Aggregate::Best));
+    let answers = [
+        asked(None, two, None),
+        asked(Some(Pattern::Ensemble), two, best),
+        asked(Some(Pattern::Debate), two, best),
+        asked(Some(Pattern::Direct), None, best),
+        planned(r#"{"pattern": "dag", "rounds": 2, "subtasks": [{"id": "a", "agent": "ann"}]}"#),
+        planned(r#"{"aggregate": "merge", "subtasks": [{"id": "a", "agent": "ann"}]}"#),
+        asked(Some(Pattern::Review), two, None),
+        asked(Some(Pattern::Ensemble), None, best),
+        planned(r#"{"pattern": "debate", "rounds": 2, "subtasks": [{"id": "a", "agent": "ann"}]}"#),
+    ];
+    expect![[r#"
+        VALIDATION_FAILED: `--rounds` goes with the pattern debate or review; this one is parallel.
+        VALIDATION_FAILED: `--rounds` goes with the pattern debate or review; this one is ensemble.
+        VALIDATION_FAILED: `--aggregate` goes with the pattern ensemble; this one is debate.
+        VALIDATION_FAILED: `--aggregate` goes with the pattern ensemble; this one is direct.
+        VALIDATION_FAILED: `rounds` goes with the pattern debate or review; this one is dag.
+        VALIDATION_FAILED: `aggregate` goes with the pattern ensemble; this one is parallel.
+        Review: Fix the typo
+          ("Fix the typo", "ann", [], "may", "number 1 of the agents given")
+        Ensemble: Fix the typo
+          ("Fix the typo", "ann", [], "may", "number 1 of the agents given")
+        Debate: Fix the typo
+          ("a", "ann", [], "may", "the plan names it")
+    "#]]
+    .assert_eq(&answers.concat());
 }

@@ -80,7 +80,9 @@ impl<H: Host> Service<H> {
                 self.delegate(&who, (*call, said), listener).await
             }
             Wish::Wait { delegation } => self.wait(&who, &delegation, listener).await,
-            Wish::Look { delegation } => self.look(&who, &delegation).await,
+            Wish::Look { delegation, sight } => {
+                self.look(&who, &delegation, sight).await.map(Reply::Done)
+            }
             Wish::List => self.list(&who).await,
             Wish::Agents => self.agents(&who, request.env).await,
             Wish::Explain { parent, child } => {

@@ -25,6 +25,7 @@ use crate::logs::RefusedCall;
 use crate::mail::{Answer, Follow};
 use crate::news::News;
 use crate::protocol::{Refused, Reply};
+use crate::read::Sight;
 use crate::world::World as _;
 
 /// Characters of a task that are written down beside a refusal.
@@ -69,7 +70,7 @@ impl<H: Host> Service<H> {
             Who::Root { .. } => id.clone(),
         };
         if call.detach {
-            let looked = self.view_of(who, &id).await?;
+            let looked = self.look(who, &id, Sight::Status).await?;
             let part = |key: &str| looked.get(key).cloned().unwrap_or_default();
             let status = part("status").as_str().unwrap_or_default().to_owned();
             let remaining = part("remaining");

@@ -1,68 +1,86 @@
 //! Looking: how a delegation stands, which there are, who may be delegated to.
 //!
-//! An attempt sees its own tree and nothing else.
+//! An attempt sees what it has delegated itself, with everything below, and nothing else.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use legation_core::Code;
 use legation_core::agent::may_delegate;
 use legation_core::ids::{AgentId, DelegationId};
 use legation_core::tree::bounds;
 use legation_core::tree::rejection::Refusal;
-use legation_core::tree::view;
+use legation_core::tree::{DelegationNo, State};
 use legation_store::{Delegation, Journal as _, Page, Past};
 use serde_json::{Value, json};
 
 use super::Service;
 use super::caller::Who;
-use super::delegate::not_yours;
 use super::refuse::{trouble, unreachable};
 use crate::engine::Error;
 use crate::host::{Home, Host};
 use crate::protocol::{Refused, Reply};
-use crate::read::listed;
+use crate::read::{Sight, listed};
+use crate::record;
 use crate::world::World as _;
 
 /// Delegations of each kind that a list has.
 const MAX_LISTED: usize = 50;
 
 impl<H: Host> Service<H> {
-    /// How a delegation stands.
-    pub(super) async fn look(&self, who: &Who, id: &DelegationId) -> Result<Reply, Refused> {
-        self.view_of(who, id).await.map(Reply::Done)
-    }
-
-    /// The same, as JSON.
-    pub(super) async fn view_of(&self, who: &Who, id: &DelegationId) -> Result<Value, Refused> {
+    /// What there is to see of a delegation.
+    pub(super) async fn look(
+        &self,
+        who: &Who,
+        id: &DelegationId,
+        sight: Sight,
+    ) -> Result<Value, Refused> {
         let tree = self.engine.tree_of(id).await.map_err(|error| unreachable(&error))?;
-        if matches!(who, Who::Attempt { tree: own, .. } if *own != tree) {
-            return Err((&not_yours()).into());
-        }
         let (wanted, now) = (id.clone(), self.real.now());
         let (caller, free) = (who.caller(), self.engine.free_slots());
-        let view = self.engine.look(&tree, move |state| {
-            let mut view = view::status(state, state.find(&wanted)?, now);
-            view.remaining = bounds::remaining(state, &caller, now, free);
-            serde_json::to_value(view).ok()
+        let asker = who.clone();
+        let seen = self.engine.look(&tree, move |state| {
+            let no = state.find(&wanted)?;
+            if !may_see(state, &asker, no) {
+                return Some(Err(not_seen()));
+            }
+            let mut seen = sight.of(state, no, now);
+            let remaining = bounds::remaining(state, &caller, now, free);
+            if let (Sight::Status, Some(left), Some(seen)) =
+                (sight, remaining, seen.as_object_mut())
+            {
+                seen.insert("remaining".to_owned(), json!(left));
+            }
+            Some(Ok(seen))
         });
-        let view = view.await.map_err(|error| unreachable(&error))?;
-        view.ok_or_else(|| unreachable(&Error::NotFound(id.clone())))
+        let seen = seen.await.map_err(|error| unreachable(&error))?;
+        let seen = seen.ok_or_else(|| unreachable(&Error::NotFound(id.clone())))?;
+        seen.map_err(|refusal| Refused::from(&refusal))
     }
 
-    /// Delegations under way, then those that ended last; an attempt's own tree only.
+    /// Delegations under way, then those that ended last; an attempt's own only.
     pub(super) async fn list(&self, who: &Who) -> Result<Reply, Refused> {
+        let rows = match who {
+            Who::Root { .. } => self.latest().await?,
+            Who::Attempt { tree, .. } => {
+                let (asker, name) = (who.clone(), tree.to_string());
+                let own = self.engine.look(tree, move |state| own(state, &asker, &name));
+                own.await.map_err(|error| unreachable(&error))?
+            }
+        };
+        let delegations: Vec<Value> = rows.iter().map(listed).collect();
+        Ok(Reply::Done(json!({"delegations": delegations})))
+    }
+
+    /// The latest of all trees.
+    async fn latest(&self) -> Result<Vec<Delegation>, Refused> {
         let failed = |error: legation_store::Error| unreachable(&Error::from(error));
         let journal = self.engine.journal();
         let active = journal.active(Page::first(MAX_LISTED)).await.map_err(failed)?;
         let past = Past { status: None, since: None, page: Page::first(MAX_LISTED) };
         let past = journal.history(past).await.map_err(failed)?;
-        let own = |row: &Delegation| match who {
-            Who::Root { .. } => true,
-            Who::Attempt { tree, .. } => row.tree == tree.as_str(),
-        };
-        let rows = active.into_iter().chain(past.delegations).filter(own);
-        let delegations: Vec<Value> = rows.map(|row| listed(&row)).collect();
-        Ok(Reply::Done(json!({"delegations": delegations})))
+        Ok(active.into_iter().chain(past.delegations).collect())
     }
 
     /// The agents that the caller may delegate to.
@@ -123,6 +141,36 @@ impl<H: Host> Service<H> {
         let env = if matches!(who, Who::Root { .. }) { env } else { BTreeMap::new() };
         self.home(env).await.map_err(|problem| trouble(&problem))
     }
+}
+
+/// Whether a delegation is any business of whoever asks.
+fn may_see(state: &State, who: &Who, no: DelegationNo) -> bool {
+    match who {
+        Who::Root { .. } => true,
+        Who::Attempt { attempt, .. } => {
+            state.find_attempt(attempt).is_some_and(|attempt| state.is_from(no, attempt))
+        }
+    }
+}
+
+/// What an attempt has delegated: what is under way, then what ended last.
+fn own(state: &State, who: &Who, tree: &str) -> Vec<Delegation> {
+    let is_own = |no: &DelegationNo| may_see(state, who, *no);
+    let all = state.delegations.iter().map(|(no, _)| no).filter(is_own);
+    let rows: Vec<Delegation> = all.map(|no| record::row(state, tree, no)).collect();
+    let (mut past, active): (Vec<_>, Vec<_>) =
+        rows.into_iter().partition(|row| row.ended_at.is_some());
+    past.sort_by_key(|row| Reverse(row.ended_at));
+    let active = active.into_iter().rev().take(MAX_LISTED);
+    active.chain(past.into_iter().take(MAX_LISTED)).collect()
+}
+
+fn not_seen() -> Refusal {
+    Refusal::new(
+        Code::PermissionDenied,
+        "An attempt may only look at what it has delegated itself.",
+        "`legation status --all` lists that.",
+    )
 }
 
 /// The agents from the first below the root to the caller.

@@ -40,6 +40,8 @@ fn what_cannot_be_meant_is_a_usage_error() {
         &["delegate", "--dry-run", "--detach", "Fix it"],
         &["delegate", "--plan", "short.json", "Fix it"],
         &["delegate", "--plan", "round.json", "Fix it"],
+        &["delegate", "--dry-run", "--rounds", "2", "Fix it"],
+        &["delegate", "--dry-run", "-p", "review", "--aggregate", "vote", "Fix it"],
         &["direct"],
         &["direct", "-b", "-5", "Fix it"],
     ];
@@ -82,6 +84,8 @@ fn what_cannot_be_meant_is_a_usage_error() {
         2 delegate --dry-run --detach Fix it: the argument '--dry-run' cannot be used with '--detach'
         2 delegate --plan short.json Fix it: short.json:1:38: invalid type: integer `1`, expected a span of time in quotes, such as "30m" or "90s"
         2 delegate --plan round.json Fix it: round.json: "rounds" is 0, and takes 1 to 10
+        2 delegate --dry-run --rounds 2 Fix it: `--rounds` goes with the pattern debate or review; this one is parallel.
+        2 delegate --dry-run -p review --aggregate vote Fix it: `--aggregate` goes with the pattern ensemble; this one is review.
         2 direct: the following required arguments were not provided: <TASK>
         2 direct -b -5 Fix it: invalid value '-5' for '--budget <TOKENS>': expected a whole number from 0 to 1000000000000
     "#]].assert_eq(&seen);

@@ -40,7 +40,7 @@ fn metadata(state: &State, no: AttemptNo, now: Now) -> Metadata {
         agent_type: attempt.agent.clone(),
         delegation_depth: attempt.depth,
         delegation_path: attempt.path.to_vec(),
-        duration_seconds: Some(now.since_ms(attempt.started_at) as f64 / 1000.0),
+        duration_seconds: Some(attempt.elapsed_ms(now) as f64 / 1000.0),
     }
 }
 
@@ -48,7 +48,7 @@ fn receipt(state: &State, no: AttemptNo, end: &End, now: Now) -> Receipt {
     let attempt = &state.attempts[no];
     let mut receipt = end.receipt.clone();
     receipt.stop_reason = attempt.stop.unwrap_or(receipt.stop_reason);
-    receipt.duration_ms = now.since_ms(attempt.started_at);
+    receipt.duration_ms = attempt.elapsed_ms(now);
     receipt.tokens = match (attempt.tokens, receipt.tokens) {
         (Some(known), Some(last)) => Some(known.at_least(&last)),
         (known, last) => known.or(last),

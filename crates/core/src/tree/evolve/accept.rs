@@ -80,6 +80,7 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
         started_at: None,
         deadline: None,
         clock_stopped: None,
+        paused_ms: 0,
         ended_at: None,
         ended: None,
         result: None,

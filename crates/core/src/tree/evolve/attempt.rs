@@ -35,6 +35,7 @@ pub(super) fn start(state: &mut State, started: &AttemptStarted, at: Now) {
         stop: None,
         frozen: false,
         clock_stopped: None,
+        paused_ms: 0,
         slot: false,
         process: None,
         workspace: None,
@@ -195,7 +196,9 @@ pub(super) fn follow_pauses(state: &mut State, no: AttemptNo, at: Now) {
         }
         (Some(since), false) => {
             attempt.clock_stopped = None;
-            let moved = attempt.deadline.plus_ms(at.since_ms(since));
+            let stood_ms = at.since_ms(since);
+            attempt.paused_ms = attempt.paused_ms.saturating_add(stood_ms);
+            let moved = attempt.deadline.plus_ms(stood_ms);
             attempt.deadline = moved.min(parent.unwrap_or(moved));
             if attempt.stop.is_none() {
                 state.open.timers.insert((attempt.deadline, Timer::Attempt(no)));

@@ -14,9 +14,12 @@ pub(super) fn pause(state: &mut State, no: DelegationNo, pause: Pause, at: Now) 
     state.delegations[no].paused = Some(pause);
     for below in state.leaves_first(no) {
         let delegation = &mut state.delegations[below];
-        if let (Some(deadline), None) = (delegation.deadline, delegation.clock_stopped) {
+        if delegation.clock_stopped.is_some() {
+            continue;
+        }
+        delegation.clock_stopped = Some(since);
+        if let Some(deadline) = delegation.deadline {
             state.open.timers.remove(&(deadline, Timer::Delegation(below)));
-            delegation.clock_stopped = Some(since);
         }
     }
     follow(state, no, at);
@@ -29,10 +32,9 @@ pub(super) fn resume(state: &mut State, no: DelegationNo, at: Now) {
             continue;
         }
         let delegation = &mut state.delegations[below];
-        if let (Some(deadline), Some(since)) =
-            (delegation.deadline, delegation.clock_stopped.take())
-        {
-            let deadline = deadline.plus_ms(at.since_ms(since));
+        let stood_ms = delegation.unpause(at);
+        if let (Some(deadline), Some(stood_ms)) = (delegation.deadline, stood_ms) {
+            let deadline = deadline.plus_ms(stood_ms);
             delegation.deadline = Some(deadline);
             state.open.timers.insert((deadline, Timer::Delegation(below)));
         }
@@ -61,6 +63,7 @@ pub(super) fn end(
     delegation.ended_at = Some(at);
     delegation.result = Some(result.clone());
     delegation.paused = None;
+    delegation.unpause(at);
     if let Some(deadline) = delegation.deadline {
         state.open.timers.remove(&(deadline, Timer::Delegation(no)));
     }
@@ -122,6 +125,7 @@ pub(super) fn reopen(
     at: Now,
 ) {
     let purse = state.purse(no);
+    let paused = state.is_paused(no);
     for (subtask, amount) in reserved {
         state.subtasks[*subtask].account = state.ledger.reserve(purse, *amount);
     }
@@ -131,7 +135,7 @@ pub(super) fn reopen(
     delegation.result = None;
     delegation.told = false;
     delegation.deadline = None;
-    delegation.clock_stopped = None;
+    delegation.clock_stopped = paused.then_some(at);
     delegation.failed_fast = false;
     state.open.undelivered.remove(&no);
     if let Some(parent) = delegation.parent {

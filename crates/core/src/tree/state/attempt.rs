@@ -46,6 +46,8 @@ pub struct Attempt {
     pub frozen: bool,
     /// Since when its time does not count.
     pub clock_stopped: Option<Now>,
+    /// Milliseconds that did not count.
+    pub paused_ms: u64,
     /// Whether it holds a slot.
     pub slot: bool,
     /// How to find its process again.
@@ -101,6 +103,22 @@ impl Attempt {
     /// Whether it has ended.
     pub fn ended(&self) -> bool {
         self.step == Step::Ended
+    }
+
+    /// What it asks a person for.
+    pub fn asks(&self) -> Option<&str> {
+        match &self.step {
+            Step::Asking(what) => Some(what),
+            Step::Starting | Step::Working | Step::Awaiting | Step::Answering(_) | Step::Ended => {
+                None
+            }
+        }
+    }
+
+    /// Milliseconds it has taken so far, or took. Paused time does not count.
+    pub fn elapsed_ms(&self, now: Now) -> u64 {
+        let end = self.clock_stopped.or(self.ended_at).unwrap_or(now);
+        end.since_ms(self.started_at).saturating_sub(self.paused_ms)
     }
 
     /// Whether this delegation's answer is the last thing it waits for: it then needs a slot.

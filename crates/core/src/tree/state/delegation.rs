@@ -67,6 +67,8 @@ pub struct Delegation {
     pub deadline: Option<Now>,
     /// Since when its time does not count, while it is paused.
     pub clock_stopped: Option<Now>,
+    /// Milliseconds since its first start that did not count.
+    pub paused_ms: u64,
     /// When it ended.
     pub ended_at: Option<Now>,
     /// How it ended.
@@ -103,6 +105,21 @@ pub struct Delegation {
 }
 
 impl Delegation {
+    /// Milliseconds since its first start, or up to its end. Paused time does not count.
+    pub fn elapsed_ms(&self, now: Now) -> u64 {
+        let end = self.clock_stopped.or(self.ended_at).unwrap_or(now);
+        self.started_at.map_or(0, |start| end.since_ms(start).saturating_sub(self.paused_ms))
+    }
+
+    /// Lets a clock that stands still go on, and says how long it stood.
+    pub(in crate::tree) fn unpause(&mut self, at: Now) -> Option<u64> {
+        let stood_ms = at.since_ms(self.clock_stopped.take()?);
+        if self.started_at.is_some() {
+            self.paused_ms = self.paused_ms.saturating_add(stood_ms);
+        }
+        Some(stood_ms)
+    }
+
     /// Whether nothing that starts now could still be in time. Paused time does not count.
     pub(in crate::tree) fn time_is_up(&self, now: Now) -> bool {
         self.clock_stopped.is_none() && self.deadline.is_some_and(|deadline| deadline <= now)

@@ -72,7 +72,7 @@ pub struct Metrics {
     pub tokens_used: u64,
     /// Dollars, everything below included; absent where nothing is known.
     pub estimated_cost: Option<Usd>,
-    /// Milliseconds since it started.
+    /// Milliseconds since it started, or until it ended; paused time does not count.
     pub elapsed_time: u64,
     /// The mean of the measured qualities; absent where none was measured.
     pub avg_subtask_quality: Option<u32>,
@@ -108,6 +108,8 @@ pub struct SubtaskView {
     pub ended_at: Option<Stamp>,
     /// When its last attempt's time is up.
     pub deadline: Option<Stamp>,
+    /// Milliseconds that its last attempt has taken; paused time does not count.
+    pub elapsed_time: Option<u64>,
     /// Milliseconds each attempt may take.
     pub timeout_ms: u64,
     /// How deep it stands.
@@ -118,6 +120,9 @@ pub struct SubtaskView {
     pub progress: Option<(u64, u64)>,
     /// What its last attempt did last.
     pub last_action: Option<String>,
+    /// What its last attempt asks a person for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
     /// Measured quality; absent where unknown.
     pub quality: Option<u32>,
     /// What is wrong, where it did not come from an attempt.
@@ -198,11 +203,10 @@ fn metrics(state: &State, no: DelegationNo, now: Now) -> Metrics {
         delegation.subtasks.iter().filter_map(|no| last(state, *no)?.quality).collect();
     let sum: u64 = qualities.iter().map(|quality| u64::from(*quality)).sum();
     let mean = sum.checked_div(qualities.len() as u64);
-    let end = delegation.ended_at.unwrap_or(now);
     Metrics {
         tokens_used: delegation.used.tokens,
         estimated_cost: total_usd,
-        elapsed_time: delegation.started_at.map_or(0, |start| end.since_ms(start)),
+        elapsed_time: delegation.elapsed_ms(now),
         avg_subtask_quality: mean.and_then(|mean| u32::try_from(mean).ok()),
     }
 }
@@ -254,11 +258,13 @@ fn subtask(state: &State, no: SubtaskNo, now: Now) -> SubtaskView {
         started_at: attempt.map(|attempt| Stamp(attempt.started_at)),
         ended_at: attempt.and_then(|attempt| attempt.ended_at).map(Stamp),
         deadline: attempt.map(|attempt| Stamp(attempt.deadline)),
+        elapsed_time: attempt.map(|attempt| attempt.elapsed_ms(now)),
         timeout_ms: subtask.timeout_ms,
         depth: delegation.depth,
         path: delegation.path.iter().cloned().chain([subtask.agent.clone()]).collect(),
         progress: attempt.and_then(|attempt| attempt.progress),
         last_action: attempt.and_then(|attempt| attempt.last_action.clone()),
+        asks: attempt.and_then(|attempt| attempt.asks()).map(str::to_owned),
         quality: end.and_then(|end| end.quality),
         error: trouble(subtask),
         answer: end.map(|end| end.answer.clone()),

@@ -45,6 +45,7 @@ fn a_running_delegation_is_shown_whole() {
               "startedAt": "2026-01-01T00:00:00.000Z",
               "endedAt": null,
               "deadline": "2026-01-01T00:10:00.000Z",
+              "elapsedTime": 30000,
               "timeoutMs": 600000,
               "depth": 1,
               "path": [
@@ -73,6 +74,7 @@ fn a_running_delegation_is_shown_whole() {
               "startedAt": null,
               "endedAt": null,
               "deadline": null,
+              "elapsedTime": null,
               "timeoutMs": 600000,
               "depth": 1,
               "path": [
@@ -211,4 +213,37 @@ fn an_instant_beyond_all_calendars_is_a_bare_number() {
     assert_eq!(told(0), "1970-01-01T00:00:00.000Z");
     assert_eq!(told(1_767_225_600_123), "2026-01-01T00:00:00.123Z");
     assert_eq!(told(u64::MAX), i64::MAX.to_string());
+}
+
+#[test]
+fn paused_time_is_in_no_figure() {
+    let mut story = Story::bounded(parallel("a b"), |s| s.limits.max_concurrent_agents = 1);
+    story.run("a").after(10).pause_now(ROOT).go().after(100);
+    let figures = |story: &Story| {
+        let view = status(story);
+        let of = |at: &str| view.pointer(at).cloned().unwrap_or_default();
+        [of("/metrics/elapsedTime"), of("/subtasks/0/elapsedTime"), of("/subtasks/1/elapsedTime")]
+    };
+    assert_eq!(figures(&story), [json!(10_000), json!(10_000), Value::Null]);
+    story.resume(ROOT).go().after(5).returns("a", completed("done"));
+    assert_eq!(figures(&story), [json!(15_000), json!(15_000), Value::Null]);
+    let receipt = &status(&story)["subtasks"][0]["receipt"]["durationMs"];
+    assert_eq!(*receipt, json!(15_000));
+    // It ends while it is paused: what it did meanwhile does not count either.
+    story.run("b").after(2).pause(ROOT).after(50).returns("b", completed("done"));
+    assert_eq!(status(&story)["status"], "completed");
+    let ended = [json!(17_000), json!(15_000), json!(2_000)];
+    assert_eq!(figures(&story), ended);
+    story.after(1_000);
+    assert_eq!(figures(&story), ended);
+}
+
+#[test]
+fn a_pause_before_anything_is_tried_again_does_not_count_either() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").after(3).returns("a", failed("oh")).retry("a").pause(ROOT).after(70);
+    let elapsed = |story: &Story| status(story)["metrics"]["elapsedTime"].clone();
+    assert_eq!(elapsed(&story), json!(3_000));
+    story.resume(ROOT).run("a").after(4);
+    assert_eq!(elapsed(&story), json!(7_000));
 }

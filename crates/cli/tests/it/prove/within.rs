@@ -1,0 +1,71 @@
+//! What is shown to an attempt that looks at delegations: its own, and nobody else's.
+
+use serde_json::{Value, json};
+
+use super::stage::Stage;
+
+/// What an agent wrote.
+fn told(stage: &Stage, name: &str) -> Value {
+    let text = stage.told(name);
+    serde_json::from_str(&text).unwrap_or_else(|problem| panic!("{name}: {problem}: {text}"))
+}
+
+#[test]
+fn an_attempt_sees_what_it_has_delegated_itself_and_nothing_else() {
+    let stage = Stage::new("");
+    let looks = "id=$(legation delegate --agent leaf --detach 'A part')\n\
+        legation resume --wait $id > /dev/null\n\
+        for verb in status tree trace cost; do\n\
+          legation $verb $id --json > $OUT/$verb.json; echo $? >> $OUT/codes\n\
+          legation $verb $id > $OUT/$verb.txt; echo $? >> $OUT/codes\n\
+        done\n\
+        legation status --all --json > $OUT/all.json; echo $? >> $OUT/codes\n\
+        legation status --json > $OUT/open.json; echo $? >> $OUT/codes\n\
+        legation history --json --status completed > $OUT/history.json; echo $? >> $OUT/codes\n\
+        legation history --json --status failed > $OUT/failed.json; echo $? >> $OUT/codes\n\
+        legation history --json --since 2999-01-01 > $OUT/since.json; echo $? >> $OUT/codes\n\
+        for other in $(cat $OUT/other) $(cat $OUT/root); do\n\
+          legation status $other --json >> $OUT/foreign; echo $? >> $OUT/refused\n\
+        done\n\
+        legation diff $id --json > $OUT/diff.json; echo $? >> $OUT/refused\n\
+        echo $id > $OUT/own\n\
+        legation submit --status completed --summary looked";
+    let waits = format!("until [ -e $OUT/root ]; do :; done\n{looks}");
+    stage.agent("lead", "subagents:\n  allow: [leaf]\n", &waits);
+    stage.agent("leaf", "", "legation submit --status completed --summary part");
+    let (_, other) = stage.json(&["delegate", "--agent", "leaf", "Something else"]);
+    std::fs::write(stage.out("other"), other["delegationId"].as_str().unwrap()).unwrap();
+    let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "lead", "All of it"]);
+    let root = begun["delegationId"].as_str().unwrap();
+    std::fs::write(stage.out("root.new"), root).unwrap();
+    std::fs::rename(stage.out("root.new"), stage.out("root")).unwrap();
+    assert_eq!(stage.json(&["resume", root, "--wait"]).1["status"], "completed");
+
+    let id = stage.told("own").trim().to_owned();
+    assert_eq!(stage.told("codes"), "0\n".repeat(13), "{}", stage.told("status.txt"));
+    for name in ["status.json", "tree.json", "trace.json", "cost.json"] {
+        assert_eq!(told(&stage, name)["delegationId"], id.as_str(), "{name}");
+    }
+    assert_eq!(told(&stage, "status.json")["subtasks"][0]["return"]["summary"], "part");
+    assert_eq!(told(&stage, "trace.json")["spans"][0]["agent"], "leaf");
+    assert_eq!(told(&stage, "cost.json")["tree"]["children"][0]["agent"], "leaf");
+    assert!(stage.told("tree.txt").contains("sub-1"), "{}", stage.told("tree.txt"));
+    let ids = |name: &str| {
+        let listed = told(&stage, name);
+        let entries = listed["delegations"].as_array().unwrap().iter();
+        entries.map(|entry| entry["delegationId"].clone()).collect::<Vec<Value>>()
+    };
+    assert_eq!((ids("all.json"), ids("history.json")), (vec![json!(id)], vec![json!(id)]));
+    assert_eq!(
+        [ids("open.json"), ids("failed.json"), ids("since.json")].concat(),
+        [] as [Value; 0]
+    );
+    assert!(told(&stage, "all.json")["engine"]["pid"].is_u64());
+
+    // What others asked for, and whoever asked for this very attempt.
+    assert_eq!(stage.told("refused"), "6\n6\n6\n");
+    let foreign = stage.told("foreign");
+    let said = "An attempt may only look at what it has delegated itself.";
+    assert_eq!(foreign.matches(said).count(), 2, "{foreign}");
+    assert_eq!(told(&stage, "diff.json")["error"]["code"], "PERMISSION_DENIED");
+}
