@@ -1,14 +1,15 @@
 //! The fence around an attempt: what its processes can read, write, reach and signal.
 //!
-//! It is Landlock, raised on a thread of the keeper from which the program is then
-//! started: the program and all its descendants are inside for good, the keeper stays
-//! outside. There is no half-raised fence: it stands, with what this kernel lacks
+//! It is Landlock, and namespaces where they can be had, raised on a thread of the keeper
+//! from which the program is then started: the program and all its descendants are inside
+//! for good, the keeper stays outside. There is no half-raised fence: it stands, with what this kernel lacks
 //! named, or it does not stand and the reason is told. Nothing here decides what an
 //! attempt may do; that is told in a [`Fence`].
 
 mod capabilities;
 mod kernel;
 mod marks;
+mod namespaces;
 mod raise;
 
 use std::fs;
@@ -19,7 +20,10 @@ use std::process::{Child, Command};
 use legation_core::config::Network;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use capabilities::may_mount;
 pub use kernel::{Held, Kernel, Rule};
+pub use namespaces::Namespaces;
+pub(crate) use namespaces::prepare;
 
 /// What lies on which side of the fence. Of the paths that are named here, the one that
 /// is nearest above a file decides about it, and the most that is said of it holds.
@@ -34,6 +38,9 @@ pub struct Fence {
     pub writable: Vec<PathBuf>,
     /// Whether the network can be used.
     pub network: Network,
+    /// The ports that can be listened on, where only these can.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<u16>,
     /// Whether the program may not be started without the fence.
     pub required: bool,
 }

@@ -47,6 +47,8 @@ use rustix::process::{getpid, set_child_subreaper, setsid};
 use rustix::stdio::stdin;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::fence;
+
 pub use ceilings::{Ceilings, Good};
 pub use claim::{Claim, KEEPER_FILE};
 pub use ended::{EXIT_FILE, Ended, Supervision};
@@ -75,6 +77,7 @@ pub fn main() -> ExitCode {
     let Some((order, rest)) = read_order() else { return ExitCode::from(NO_ORDER) };
     // It fails for a process that leads a session already, which is just as well.
     let _ = setsid();
+    order.fence.as_ref().inspect(|fence| fence::prepare(fence));
     let lived = set_child_subreaper(Some(getpid()))
         .map_err(io::Error::from)
         .and_then(|()| runtime())

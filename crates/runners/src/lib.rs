@@ -19,6 +19,7 @@ pub mod hands;
 pub mod hearing;
 pub mod keep;
 pub mod llm;
+mod mounts;
 pub mod opencode;
 pub mod permissions;
 pub mod pricing;

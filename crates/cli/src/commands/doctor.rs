@@ -142,11 +142,11 @@ impl Fence {
     fn of(sandbox: &Sandbox) -> Self {
         let kernel = Kernel::current();
         let is_wanted = sandbox.fence != config::Fence::Off;
-        let rules = kernel.rules().map(|(rule, held)| {
+        let rules = kernel.rules(sandbox.network).map(|(rule, held)| {
             let why = match held {
                 Held::Yes if is_wanted => None,
                 Held::Yes => Some("`sandbox.fence` is off".to_owned()),
-                Held::No(gap) => Some(gap.to_owned()),
+                Held::No(gap) => Some(gap),
             };
             Rule { name: rule.name, rule: rule.what, held: why.is_none(), why }
         });

@@ -61,13 +61,12 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
           holds  moves and links between folders, inside what may be written only
           holds  no control of devices other than terminals
           holds  no TCP where `sandbox.network` is `deny`
+          holds  no listening on ports of others where `sandbox.network` is `own_ports`
           holds  no signals to the engine, the keeper and other attempts
           holds  no sockets without a file outside the attempt
           holds  no look into the memory and environment of other processes
-          gap    no changing of modes, owners and times outside: Landlock cannot refuse
-                 chmod, chown and touch
-          gap    no UDP where `sandbox.network` is `deny`: Landlock knows TCP only: UDP
-                 is not denied
+          holds  no changing of modes, owners and times outside
+          holds  no UDP where `sandbox.network` is `deny`
           gap    no talking to services that listen on a socket file: Landlock cannot
                  tell the engine's socket from others yet
 
@@ -110,11 +109,12 @@ fn programs_are_told_every_rule_of_the_fence_and_whether_it_holds() {
         move true
         devices true
         network true
+        ports true
         signals true
         abstract_sockets true
         memory true
-        modes false
-        udp false
+        modes true
+        udp true
         socket_files false
     "#]]
     .assert_eq(&told.collect::<String>());

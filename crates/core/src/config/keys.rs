@@ -100,7 +100,7 @@ pub const KEYS: &[Key] = &[
     key("sandbox.fence", Kind::Word(&["require", "auto", "off"])),
     key("sandbox.writable", Kind::List),
     key("sandbox.readable", Kind::List),
-    key("sandbox.network", Kind::Word(&["allow", "deny"])),
+    key("sandbox.network", Kind::Word(&["allow", "own_ports", "deny"])),
     key("sandbox.cgroup", Kind::Word(&["always", "auto", "off"])),
     optional("sandbox.memoryMb", whole(16, 1_000_000_000)),
     optional("sandbox.pids", whole(8, 4_194_304)),

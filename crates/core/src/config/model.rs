@@ -395,6 +395,8 @@ pub enum Network {
     /// As the machine does.
     #[default]
     Allow,
+    /// The same, and they listen only on their own ports and on those that the system chooses.
+    OwnPorts,
     /// Not at all, where the kernel can see to it.
     Deny,
 }

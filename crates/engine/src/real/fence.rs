@@ -79,6 +79,7 @@ impl Inner {
             readable: self.readable(&order, around.agent_file),
             writable: vec![order.dir.join("tmp"), order.dir.join(HAND_IN)],
             network: sandbox.network,
+            ports: place.ports(),
             required,
         };
         fence.readable.extend(self.named(&sandbox.readable));

@@ -33,3 +33,8 @@ pub(super) fn lower() -> io::Result<()> {
     }
     Ok(())
 }
+
+/// Whether this thread has the power to mount, and so to make namespaces.
+pub(crate) fn may_mount() -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
+}

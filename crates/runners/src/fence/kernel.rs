@@ -1,19 +1,22 @@
-//! What this kernel can hold.
+//! What this kernel can hold, by Landlock and by namespaces.
 
 use std::sync::OnceLock;
 
 use landlock::{LandlockStatus, RestrictionStatus, RulesetStatus};
 use legation_core::config::Network;
 
+use super::namespaces::Namespaces;
 use super::raise::{blank, in_words};
 
-/// Landlock as it is here.
+/// What a fence is made of, as it is here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// The version of its interface; nothing else is known to work. 0: there is none.
+    /// The version of Landlock's interface; nothing else is known to work. 0: there is none.
     pub abi: u32,
     /// Why a fence cannot be raised, where it cannot.
     pub obstacle: Option<String>,
+    /// The namespaces that programs can be given beside it.
+    pub namespaces: Namespaces,
 }
 
 /// Something that a fence may hold.
@@ -23,11 +26,25 @@ pub struct Rule {
     pub name: &'static str,
     /// What it says.
     pub what: &'static str,
-    /// The version from which it holds; none does so far where there is none.
-    since: Option<u32>,
+    by: By,
     /// What is missing without it.
     gap: &'static str,
     weight: Weight,
+}
+
+/// What holds a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// Landlock, from this version on.
+    Landlock(u32),
+    /// The same, or an empty network namespace.
+    LandlockOrNetwork(u32),
+    /// An empty network namespace.
+    Network,
+    /// A mount namespace.
+    Mounts,
+    /// Nothing so far.
+    Nothing,
 }
 
 /// Whether a fence is worth its name without a rule.
@@ -35,100 +52,107 @@ pub struct Rule {
 enum Weight {
     /// It is not.
     Needed,
-    /// Only where the network is denied.
-    NeededOffline,
-    /// It is; that it is missing is told where the network is denied, on every kernel.
-    ToldOffline,
+    /// Only where this is what the configuration says of the network.
+    NeededWith(Network),
     /// It is; what is missing is told.
     Wanted,
+    /// It is, and what is missing is the rule: it is told where somebody asks.
+    Known,
 }
 
 /// Whether a rule holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
     /// It does.
     Yes,
     /// It does not, for this reason.
-    No(&'static str),
+    No(String),
 }
 
 const RULES: &[Rule] = &[
     Rule {
         name: "read",
         what: "no reading of other workspaces, the journal, tokens and ignored files",
-        since: Some(1),
+        by: By::Landlock(1),
         gap: "files cannot be hidden without Landlock (Linux 5.13)",
         weight: Weight::Needed,
     },
     Rule {
         name: "write",
         what: "no writing outside the workspace, TMPDIR and `sandbox.writable`",
-        since: Some(3),
+        by: By::Landlock(3),
         gap: "files of others can be emptied before Landlock 3 (Linux 6.2)",
         weight: Weight::Needed,
     },
     Rule {
         name: "move",
         what: "moves and links between folders, inside what may be written only",
-        since: Some(2),
+        by: By::Landlock(2),
         gap: "no file can change its folder, not even inside, before Landlock 2 (Linux 5.19)",
         weight: Weight::Wanted,
     },
     Rule {
         name: "devices",
         what: "no control of devices other than terminals",
-        since: Some(5),
+        by: By::Landlock(5),
         gap: "devices can be controlled before Landlock 5 (Linux 6.10)",
         weight: Weight::Wanted,
     },
     Rule {
         name: "network",
         what: "no TCP where `sandbox.network` is `deny`",
-        since: Some(4),
+        by: By::LandlockOrNetwork(4),
         gap: "the network cannot be denied before Landlock 4 (Linux 6.7)",
-        weight: Weight::NeededOffline,
+        weight: Weight::NeededWith(Network::Deny),
+    },
+    Rule {
+        name: "ports",
+        what: "no listening on ports of others where `sandbox.network` is `own_ports`",
+        by: By::Landlock(4),
+        gap: "every TCP port can be listened on before Landlock 4 (Linux 6.7)",
+        weight: Weight::NeededWith(Network::OwnPorts),
     },
     Rule {
         name: "signals",
         what: "no signals to the engine, the keeper and other attempts",
-        since: Some(6),
+        by: By::Landlock(6),
         gap: "other processes can be signalled before Landlock 6 (Linux 6.12)",
         weight: Weight::Wanted,
     },
     Rule {
         name: "abstract_sockets",
         what: "no sockets without a file outside the attempt",
-        since: Some(6),
+        by: By::Landlock(6),
         gap: "sockets without a file can be reached before Landlock 6 (Linux 6.12)",
         weight: Weight::Wanted,
     },
     Rule {
         name: "memory",
         what: "no look into the memory and environment of other processes",
-        since: Some(1),
+        by: By::Landlock(1),
         gap: "other processes can be looked into without Landlock (Linux 5.13)",
         weight: Weight::Wanted,
     },
     Rule {
         name: "modes",
         what: "no changing of modes, owners and times outside",
-        since: None,
-        gap: "Landlock cannot refuse chmod, chown and touch",
-        weight: Weight::Wanted,
+        by: By::Mounts,
+        gap: "Landlock does not refuse chmod, chown and touch, and there is no mount namespace",
+        weight: Weight::Known,
     },
     Rule {
         name: "udp",
         what: "no UDP where `sandbox.network` is `deny`",
-        since: None,
-        gap: "Landlock knows TCP only: UDP is not denied",
-        weight: Weight::ToldOffline,
+        by: By::Network,
+        gap: "Landlock knows TCP only, and there is no network namespace: UDP is not denied",
+        weight: Weight::NeededWith(Network::Deny),
     },
     Rule {
         name: "socket_files",
         what: "no talking to services that listen on a socket file",
-        since: None,
+        by: By::Nothing,
         gap: "Landlock cannot tell the engine's socket from others yet",
-        weight: Weight::Wanted,
+        weight: Weight::Known,
     },
 ];
 
@@ -141,16 +165,18 @@ impl Kernel {
                 let ruleset = blank(Network::Allow)?;
                 ruleset.restrict_self()
             });
+            let namespaces = Namespaces::try_out();
+            let none = |why| Self { abi: 0, obstacle: Some(why), namespaces: namespaces.clone() };
             match tried.join() {
-                Ok(Ok(status)) => Self::told(&status),
-                Ok(Err(error)) => Self { abi: 0, obstacle: Some(in_words(&error)) },
-                Err(_) => Self { abi: 0, obstacle: Some("its trial broke off".to_owned()) },
+                Ok(Ok(status)) => Self::told(&status, namespaces),
+                Ok(Err(error)) => none(in_words(&error)),
+                Err(_) => none("its trial broke off".to_owned()),
             }
         })
     }
 
     /// The kernel, by what it says of a thread that it was asked to fence in.
-    pub(super) fn told(status: &RestrictionStatus) -> Self {
+    pub(super) fn told(status: &RestrictionStatus, namespaces: Namespaces) -> Self {
         let (abi, obstacle) = match status.landlock {
             LandlockStatus::NotEnabled => (0, Some("Landlock is not enabled on this kernel")),
             LandlockStatus::NotImplemented => (0, Some("this kernel has no Landlock")),
@@ -161,7 +187,7 @@ impl Kernel {
         };
         let stands = status.no_new_privs && status.ruleset != RulesetStatus::NotEnforced;
         let refused = (!stands).then_some("the kernel did not raise it");
-        Self { abi, obstacle: obstacle.or(refused).map(str::to_owned) }
+        Self { abi, obstacle: obstacle.or(refused).map(str::to_owned), namespaces }
     }
 
     /// Whether a fence can be raised at all.
@@ -169,14 +195,29 @@ impl Kernel {
         self.obstacle.is_none()
     }
 
-    /// Every rule, and whether it holds here.
-    pub fn rules(&self) -> impl Iterator<Item = (&'static Rule, Held)> + '_ {
-        RULES.iter().map(|rule| (rule, self.holds(rule)))
+    /// Every rule, and whether it holds here around programs that may use the network or not.
+    pub fn rules(&self, network: Network) -> impl Iterator<Item = (&'static Rule, Held)> + '_ {
+        RULES.iter().map(move |rule| (rule, self.holds(rule, network)))
     }
 
-    fn holds(&self, rule: &Rule) -> Held {
-        let is_known = rule.since.is_some_and(|since| self.abi >= since);
-        if is_known && self.can_fence() { Held::Yes } else { Held::No(rule.gap) }
+    fn holds(&self, rule: &Rule, network: Network) -> Held {
+        let (namespaced, why) = match &self.namespaces {
+            Namespaces::Both => (true, None),
+            Namespaces::InUsers => (true, Some("it takes root, or a network that is denied")),
+            Namespaces::None(why) => (false, Some(why.as_str())),
+        };
+        let (is_held, why) = match rule.by {
+            By::Landlock(since) => (self.abi >= since, None),
+            By::LandlockOrNetwork(since) => (self.abi >= since || namespaced, None),
+            By::Network => (namespaced, why),
+            By::Mounts => (self.namespaces.hold_modes(network), why),
+            By::Nothing => (false, None),
+        };
+        if is_held && self.can_fence() {
+            return Held::Yes;
+        }
+        let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+        Held::No(format!("{}{why}", rule.gap))
     }
 
     /// Why a fence here is not worth its name; none if it is.
@@ -186,24 +227,28 @@ impl Kernel {
         }
         let needed = |rule: &Rule| match rule.weight {
             Weight::Needed => true,
-            Weight::NeededOffline => network == Network::Deny,
-            Weight::Wanted | Weight::ToldOffline => false,
+            Weight::NeededWith(asked) => network == asked,
+            Weight::Wanted | Weight::Known => false,
         };
-        let mut rules = self.rules().filter(|(rule, _)| needed(rule));
+        let mut rules = self.rules(network).filter(|(rule, _)| needed(rule));
         rules.find_map(|(_, held)| match held {
             Held::Yes => None,
-            Held::No(gap) => Some(gap.to_owned()),
+            Held::No(gap) => Some(gap),
         })
     }
 
     /// What was asked for, or a newer kernel would hold, and this one does not, in words.
     pub fn gaps(&self, network: Network) -> Vec<String> {
         let asked = |rule: &Rule| match rule.weight {
-            Weight::Needed | Weight::Wanted => rule.since.is_some(),
-            Weight::NeededOffline | Weight::ToldOffline => network == Network::Deny,
+            Weight::Needed | Weight::Wanted => true,
+            Weight::NeededWith(asked) => network == asked,
+            Weight::Known => false,
         };
-        let rules = RULES.iter().filter(|rule| asked(rule));
-        let missing = rules.filter(|rule| self.holds(rule) != Held::Yes);
-        missing.map(|rule| rule.gap.to_owned()).collect()
+        let rules = self.rules(network).filter(|(rule, _)| asked(rule));
+        let missing = rules.filter_map(|(_, held)| match held {
+            Held::Yes => None,
+            Held::No(gap) => Some(gap),
+        });
+        missing.collect()
     }
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
+    ABI, Access, AccessFs, AccessNet, BitFlags, NetPort, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
 };
 use legation_core::config::Network;
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -13,6 +13,7 @@ use super::Fence;
 use super::capabilities;
 use super::kernel::Kernel;
 use super::marks::{Opened, shown};
+use super::namespaces::{self, Entered};
 
 /// The newest kernel interface whose rights are asked for. What a kernel does not know
 /// of it is named as missing, never taken for granted.
@@ -36,6 +37,9 @@ const DEVICES: &str = "/dev";
 /// Devices that harm nobody and that programs cannot do without.
 const HARMLESS: &[&str] = &["null", "zero", "full", "random", "urandom", "tty", "ptmx"];
 
+/// The port that stands for any that is free.
+const CHOSEN_BY_THE_SYSTEM: u16 = 0;
+
 /// Raises it; from now on this thread and all it starts are inside. Answers with what
 /// the kernel is, and with what could not be opened as it should.
 pub(super) fn raise(fence: &Fence) -> Result<(Kernel, Vec<String>), String> {
@@ -43,12 +47,14 @@ pub(super) fn raise(fence: &Fence) -> Result<(Kernel, Vec<String>), String> {
     fence.hidden.push(DEVICES.into());
     let shown = shown(&fence);
     let ruleset = rules(&fence, &shown.opened).map_err(|error| in_words(&error))?;
+    // While there is still the power to.
+    let Entered { namespaces, gaps } = namespaces::enter(&fence);
     capabilities::lower().map_err(|error| format!("capabilities cannot be given up: {error}"))?;
     let status = ruleset.restrict_self().map_err(|error| in_words(&error))?;
-    let kernel = Kernel::told(&status);
+    let kernel = Kernel::told(&status, namespaces);
     match kernel.obstacle {
         Some(why) => Err(why),
-        None => Ok((kernel, shown.closed)),
+        None => Ok((kernel, [shown.closed, gaps].concat())),
     }
 }
 
@@ -61,6 +67,11 @@ fn rules(fence: &Fence, opened: &[Opened]) -> Result<RulesetCreated, RulesetErro
             true => DEVICE,
         };
         ruleset = with(ruleset, path, rights)?;
+    }
+    if fence.network == Network::OwnPorts {
+        for port in fence.ports.iter().copied().chain([CHOSEN_BY_THE_SYSTEM]) {
+            ruleset = ruleset.add_rule(NetPort::new(port, AccessNet::BindTcp))?;
+        }
     }
     let devices = Path::new(DEVICES);
     for name in HARMLESS {
@@ -76,6 +87,7 @@ pub(super) fn blank(network: Network) -> Result<RulesetCreated, RulesetError> {
     let ruleset = ruleset.scope(Scope::from_all(NEWEST))?;
     match network {
         Network::Allow => ruleset,
+        Network::OwnPorts => ruleset.handle_access(AccessNet::BindTcp)?,
         Network::Deny => ruleset.handle_access(AccessNet::from_all(NEWEST))?,
     }
     .create()

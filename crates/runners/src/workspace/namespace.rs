@@ -20,10 +20,10 @@ use std::process::Command;
 
 use legation_core::tree::event::Process;
 use rustix::process::geteuid;
-use rustix::thread::{CapabilitySet, capabilities};
 use serde::{Deserialize, Serialize};
 
 use super::home;
+use crate::fence;
 use crate::procfs;
 
 pub use hold::{VERB, main};
@@ -84,9 +84,7 @@ struct Holder {
 /// Whether this process can lay overlays only in a namespace of its own. Root needs none.
 #[must_use]
 pub fn is_needed() -> bool {
-    let may_mount =
-        |sets: rustix::thread::CapabilitySets| sets.effective.contains(CapabilitySet::SYS_ADMIN);
-    !geteuid().is_root() && !capabilities(None).is_ok_and(may_mount)
+    !geteuid().is_root() && !fence::may_mount()
 }
 
 impl Namespace {

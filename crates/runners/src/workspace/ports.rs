@@ -2,7 +2,8 @@
 //!
 //! A lease is a file named after the port, in a folder that all projects of a user share.
 //! It goes with the workspace; one whose workspace is gone is taken over. Nobody is kept
-//! from using a port: leases only keep ours from choosing the same.
+//! from using a port here: leases only keep ours from choosing the same. The fence can do
+//! more.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use legation_core::digest;
 
-use super::Error;
+use super::{Error, Place};
 
 /// The folder in the user's state folder that all projects share.
 const SHARED_STATE: &str = "legation";
@@ -23,12 +24,25 @@ const FIRST: u16 = 20_000;
 /// Blocks that there are.
 const BLOCKS: u16 = 1_000;
 
+/// The variable that says which is the first.
+const VARIABLE: &str = "LEGATION_PORT_BASE";
+
+impl Place {
+    /// The ports that are leased to it, by what it tells its programs.
+    #[must_use]
+    pub fn ports(&self) -> Vec<u16> {
+        let first = self.env.iter().find(|(name, _)| name == VARIABLE);
+        let first = first.and_then(|(_, port)| port.parse::<u16>().ok());
+        first.map_or_else(Vec::new, |first| (first..first.saturating_add(BLOCK)).collect())
+    }
+}
+
 /// The environment of an attempt: its own ports and its own name.
 pub(super) fn env(state: &Path, attempt: &str) -> Result<Vec<(String, String)>, Error> {
     let mut env = Vec::new();
     // With every port taken there is none to promise; whoever needs one finds out.
     if let Some(port) = lease(state, attempt)? {
-        env.push(("LEGATION_PORT_BASE".to_owned(), port.to_string()));
+        env.push((VARIABLE.to_owned(), port.to_string()));
     }
     env.push(("COMPOSE_PROJECT_NAME".to_owned(), name(attempt)));
     Ok(env)

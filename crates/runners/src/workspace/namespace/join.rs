@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
-use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use rustix::process::{PidfdFlags, getuid, pidfd_open};
 use rustix::thread::{ThreadNameSpaceType, move_into_thread_name_spaces};
 
 use super::super::overlay::SOURCE;
+use crate::mounts::{self, Mount};
 use crate::procfs;
 
 /// Takes the place of this very process among users and mounts; the working folder stays.
@@ -46,36 +46,9 @@ pub(super) fn member(homes: &[PathBuf]) -> Option<Process> {
 
 /// Whether one of our workspaces is laid where a process sees it.
 pub(super) fn lays(pid: u32, homes: &[PathBuf]) -> bool {
-    let table = fs::read_to_string(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
-    let targets = table.lines().filter_map(target);
-    targets.into_iter().any(|target| homes.iter().any(|home| target.starts_with(home)))
-}
-
-/// Where a line of the table says that an overlay of ours lies.
-fn target(line: &str) -> Option<PathBuf> {
-    let (place, kind) = line.split_once(" - ")?;
-    let mut kind = kind.split(' ');
-    if kind.next() != Some("overlay") || kind.next() != Some(SOURCE) {
-        return None;
-    }
-    place.split(' ').nth(4).map(plain)
-}
-
-/// A path without the kernel's way to write blanks: a backslash and three digits.
-fn plain(written: &str) -> PathBuf {
-    let mut bytes = Vec::with_capacity(written.len());
-    let mut rest = written.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..3).filter(|_| *first == b'\\');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        let (byte, taken) = match digits.and_then(|text| u8::from_str_radix(text, 8).ok()) {
-            Some(byte) => (byte, 4),
-            None => (*first, 1),
-        };
-        bytes.push(byte);
-        rest = rest.get(taken..).unwrap_or_default();
-    }
-    PathBuf::from(std::ffi::OsString::from_vec(bytes))
+    let ours = |mount: &Mount| mount.kind == "overlay" && mount.source == SOURCE;
+    let mut laid = mounts::seen_by(&pid.to_string()).into_iter().filter(ours);
+    laid.any(|mount| homes.iter().any(|home| mount.target.starts_with(home)))
 }
 
 /// What tells which mounts a process sees; nothing where it may not be looked at.

@@ -1,7 +1,7 @@
 //! Files: which can be read and which can be written.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 
 use expect_test::expect;
 
@@ -202,4 +202,47 @@ fn programs_find_what_they_cannot_do_without() {
         no ls /dev
         no cat /dev/vda /dev/sda /dev/mem
     "#]].assert_eq(&tried);
+}
+
+#[test]
+fn modes_owners_and_times_are_changed_inside_and_nowhere_else() {
+    let stage = Stage::new();
+    fs::create_dir(stage.path("work/tools")).unwrap();
+    let before = fs::metadata(stage.path("shelf/book")).unwrap();
+    let tried = stage.tries(&[
+        "chmod 700 own",
+        "touch -d 2001-01-01 own",
+        "chown $(id -u) own",
+        "setfattr -n user.x -v y own || python3 -c 'import os; os.setxattr(\"own\", \"user.x\", b\"y\")'",
+        "chmod 700 $R/shelf/book",
+        "chmod 700 $R/shelf",
+        "chmod 700 $R/house/secret",
+        "touch -d 2001-01-01 $R/shelf/book",
+        "chown 1 $R/shelf/book",
+        "python3 -c 'import os; os.setxattr(os.environ[\"R\"] + \"/shelf/book\", \"user.x\", b\"y\")'",
+        "chmod 700 /proc/self/root$R/shelf/book",
+        "chmod 700 /etc/passwd",
+        "mount -o remount,rw,bind /",
+        "unshare -Um mount -o remount,rw,bind /",
+    ]);
+    expect![[r#"
+        yes chmod 700 own
+        yes touch -d 2001-01-01 own
+        yes chown $(id -u) own
+        yes setfattr -n user.x -v y own || python3 -c 'import os; os.setxattr("own", "user.x", b"y")'
+        no chmod 700 $R/shelf/book
+        no chmod 700 $R/shelf
+        no chmod 700 $R/house/secret
+        no touch -d 2001-01-01 $R/shelf/book
+        no chown 1 $R/shelf/book
+        no python3 -c 'import os; os.setxattr(os.environ["R"] + "/shelf/book", "user.x", b"y")'
+        no chmod 700 /proc/self/root$R/shelf/book
+        no chmod 700 /etc/passwd
+        no mount -o remount,rw,bind /
+        no unshare -Um mount -o remount,rw,bind /
+    "#]].assert_eq(&tried);
+    let after = fs::metadata(stage.path("shelf/book")).unwrap();
+    assert_eq!((before.mode(), before.ctime_nsec()), (after.mode(), after.ctime_nsec()));
+    // The test itself sees and writes what it did before.
+    fs::write(stage.path("shelf/book"), "more").unwrap();
 }

@@ -3,36 +3,77 @@
 use expect_test::expect;
 use landlock::{AccessFs, Ruleset, RulesetAttr};
 use legation_core::config::Network;
-use legation_runners::fence::{Error, Held, Kernel};
+use legation_runners::fence::{Error, Held, Kernel, Namespaces};
 
 use super::stage::Stage;
+
+const EVERY_NETWORK: [Network; 3] = [Network::Allow, Network::OwnPorts, Network::Deny];
+
+fn none() -> Namespaces {
+    Namespaces::None("they take root".to_owned())
+}
+
+fn fitness(kernel: &Kernel, network: Network) -> String {
+    let gaps = kernel.gaps(network).len();
+    format!("{gaps} gaps, {}", if kernel.unfit(network).is_none() { "fit" } else { "unfit" })
+}
 
 #[test]
 fn what_each_kernel_holds() {
     let mut told = String::new();
     for abi in 0..=7 {
         let obstacle = (abi == 0).then(|| "this kernel has no Landlock".to_owned());
-        let kernel = Kernel { abi, obstacle };
-        let held = kernel.rules().filter(|(_, held)| *held == Held::Yes);
+        let kernel = Kernel { abi, obstacle, namespaces: none() };
+        let held = kernel.rules(Network::Allow).filter(|(_, held)| *held == Held::Yes);
         let held: Vec<&str> = held.map(|(rule, _)| rule.name).collect();
-        let [fit, offline] = [Network::Allow, Network::Deny].map(|network| {
-            let gaps = kernel.gaps(network).len();
-            format!(
-                "{gaps} gaps, {}",
-                if kernel.unfit(network).is_none() { "fit" } else { "unfit" }
-            )
-        });
-        told.push_str(&format!("{abi}: {}; {fit}; offline {offline}\n", held.join(" ")));
+        let [fit, ports, offline] = EVERY_NETWORK.map(|network| fitness(&kernel, network));
+        let held = held.join(" ");
+        told.push_str(&format!("{abi}: {held}; {fit}; own ports {ports}; offline {offline}\n"));
     }
     expect![[r#"
-        0: ; 7 gaps, unfit; offline 9 gaps, unfit
-        1: read memory; 5 gaps, unfit; offline 7 gaps, unfit
-        2: read move memory; 4 gaps, unfit; offline 6 gaps, unfit
-        3: read write move memory; 3 gaps, fit; offline 5 gaps, unfit
-        4: read write move network memory; 3 gaps, fit; offline 4 gaps, fit
-        5: read write move devices network memory; 2 gaps, fit; offline 3 gaps, fit
-        6: read write move devices network signals abstract_sockets memory; 0 gaps, fit; offline 1 gaps, fit
-        7: read write move devices network signals abstract_sockets memory; 0 gaps, fit; offline 1 gaps, fit
+        0: ; 7 gaps, unfit; own ports 8 gaps, unfit; offline 9 gaps, unfit
+        1: read memory; 5 gaps, unfit; own ports 6 gaps, unfit; offline 7 gaps, unfit
+        2: read move memory; 4 gaps, unfit; own ports 5 gaps, unfit; offline 6 gaps, unfit
+        3: read write move memory; 3 gaps, fit; own ports 4 gaps, unfit; offline 5 gaps, unfit
+        4: read write move network ports memory; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
+        5: read write move devices network ports memory; 2 gaps, fit; own ports 2 gaps, fit; offline 3 gaps, unfit
+        6: read write move devices network ports signals abstract_sockets memory; 0 gaps, fit; own ports 0 gaps, fit; offline 1 gaps, unfit
+        7: read write move devices network ports signals abstract_sockets memory; 0 gaps, fit; own ports 0 gaps, fit; offline 1 gaps, unfit
+    "#]].assert_eq(&told);
+}
+
+#[test]
+fn what_namespaces_add() {
+    let mut told = String::new();
+    for (name, namespaces) in
+        [("both", Namespaces::Both), ("in users", Namespaces::InUsers), ("none", none())]
+    {
+        let kernel = Kernel { abi: 3, obstacle: None, namespaces };
+        for network in EVERY_NETWORK {
+            let rules = kernel.rules(network);
+            let rules = rules.filter(|(rule, _)| ["network", "modes", "udp"].contains(&rule.name));
+            let rules: Vec<String> = rules
+                .map(|(rule, held)| match held {
+                    Held::Yes => rule.name.to_owned(),
+                    Held::No(why) => {
+                        format!("no {} ({}", rule.name, why.rsplit_once('(').unwrap().1)
+                    }
+                })
+                .collect();
+            let fitness = fitness(&kernel, network);
+            told.push_str(&format!("{name}, {network:?}: {}; {fitness}\n", rules.join(", ")));
+        }
+    }
+    expect![[r#"
+        both, Allow: network, modes, udp; 3 gaps, fit
+        both, OwnPorts: network, modes, udp; 4 gaps, unfit
+        both, Deny: network, modes, udp; 3 gaps, fit
+        in users, Allow: network, no modes (it takes root, or a network that is denied), udp; 3 gaps, fit
+        in users, OwnPorts: network, no modes (it takes root, or a network that is denied), udp; 4 gaps, unfit
+        in users, Deny: network, modes, udp; 3 gaps, fit
+        none, Allow: no network (Linux 6.7), no modes (they take root), no udp (they take root); 3 gaps, fit
+        none, OwnPorts: no network (Linux 6.7), no modes (they take root), no udp (they take root); 4 gaps, unfit
+        none, Deny: no network (Linux 6.7), no modes (they take root), no udp (they take root); 5 gaps, unfit
     "#]].assert_eq(&told);
 }
 

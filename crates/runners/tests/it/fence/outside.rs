@@ -1,6 +1,6 @@
 //! Processes and the network: what is out of reach, and what is not.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 
@@ -100,6 +100,51 @@ fn the_network_is_closed_where_it_is_denied() {
         no python3 -c 'import socket; socket.socket().bind(("127.0.0.1", 0))'
     "#]]
     .assert_eq(&told(&stage));
+}
+
+#[test]
+fn without_the_network_nothing_is_sent_or_heard_by_udp() {
+    let mut stage = Stage::new();
+    let neighbour = UdpSocket::bind("127.0.0.1:0").unwrap();
+    neighbour.set_nonblocking(true).unwrap();
+    let port = neighbour.local_addr().unwrap().port();
+    let send = format!(
+        "python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); \
+         s.sendto(b\"x\", (\"127.0.0.1\", {port}))'"
+    );
+    let told = |stage: &Stage| stage.tries(&[&send]).split_once(' ').unwrap().0.to_owned();
+    assert_eq!((told(&stage).as_str(), neighbour.recv(&mut [0]).unwrap()), ("yes", 1));
+    stage.fence.network = Network::Deny;
+    assert_eq!(told(&stage), "no");
+    assert!(neighbour.recv(&mut [0]).is_err());
+    let (_, standing) = stage.try_run("true").unwrap();
+    assert_eq!(standing.gaps, Vec::<String>::new());
+    // All that is there is the way to itself, and that is down.
+    assert_eq!(stage.run("grep : /proc/net/dev | cut -d: -f1 | tr -d ' '"), "lo");
+}
+
+#[test]
+fn with_its_own_ports_it_listens_on_those_and_on_what_the_system_chooses() {
+    let mut stage = Stage::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap().port();
+    let free: Vec<u16> = [(); 2]
+        .map(|()| TcpListener::bind("127.0.0.1:0").unwrap())
+        .iter()
+        .map(|listener| listener.local_addr().unwrap().port())
+        .collect();
+    stage.fence.network = Network::OwnPorts;
+    stage.fence.ports = vec![free[0]];
+    let bind = |port: u16| {
+        format!("python3 -c 'import socket; socket.socket().bind((\"127.0.0.1\", {port}))'")
+    };
+    let connect = format!("bash -c ': < /dev/tcp/127.0.0.1/{taken}'");
+    let lines = [bind(free[0]), bind(free[1]), bind(0), connect];
+    let tried = stage.tries(&lines.each_ref().map(String::as_str));
+    let tried: Vec<&str> = tried.lines().map(|line| line.split_once(' ').unwrap().0).collect();
+    assert_eq!(tried, ["yes", "no", "yes", "yes"]);
+    stage.fence.network = Network::Allow;
+    assert!(stage.tries(&[&bind(free[1])]).starts_with("yes"));
 }
 
 #[test]

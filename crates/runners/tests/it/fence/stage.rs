@@ -32,6 +32,7 @@ impl Stage {
             readable: vec![base.join("house/open")],
             writable: vec![base.join("work")],
             network: Network::Allow,
+            ports: Vec::new(),
             required: true,
         };
         Self { root, fence }

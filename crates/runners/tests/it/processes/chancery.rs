@@ -229,6 +229,7 @@ async fn a_hand_is_inside_the_fence_of_its_attempt() {
         writable: vec![stage.workspace()],
         network: Network::Allow,
         required: true,
+        ports: Vec::new(),
     };
     stage.fence = Some(fence.real());
     let command = format!("echo in > inside; cat {0}; echo out > {0}", secret.display());

@@ -26,6 +26,8 @@ const ATTACKS: &[(&str, &str)] = &[
     ("write to the checkout", "echo pwned > $PROJECT/README.md"),
     ("write through a symbolic link", "ln -s $PROJECT/README.md soft; echo pwned > soft"),
     ("write through a hard link", "ln $PROJECT/README.md hard && echo pwned >> hard"),
+    ("change the mode of a file", "chmod 777 $PROJECT/README.md"),
+    ("date a file back", "touch -d 2001-01-01 $PROJECT/README.md"),
     ("empty a file", "truncate -s 0 $PROJECT/README.md"),
     ("remove a file", "rm -f $PROJECT/README.md"),
     ("add a hook", "echo evil > $PROJECT/.git/hooks/pre-commit"),
@@ -165,6 +167,8 @@ fn a_hostile_child_changes_nothing_outside_and_harms_nobody() {
         write to the checkout: no
         write through a symbolic link: no
         write through a hard link: no
+        change the mode of a file: no
+        date a file back: no
         empty a file: no
         remove a file: no
         add a hook: no
@@ -223,6 +227,8 @@ fn without_the_fence_the_same_child_gets_through() {
         write to the checkout: yes
         write through a symbolic link: yes
         write through a hard link: yes
+        change the mode of a file: yes
+        date a file back: yes
         empty a file: yes
         remove a file: yes
         add a hook: yes

@@ -1,6 +1,6 @@
 //! What the configuration and an agent's permissions make of the fence.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 
 use serde_json::Value;
 
@@ -64,12 +64,77 @@ fn the_network_is_denied_and_the_engine_is_reached_all_the_same() {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let bind = format!("python3 -c 'import socket; socket.socket().bind((\"127.0.0.1\", {port}))'");
-    let script = tries(&[&bind, "legation delegate --agent leaf 'Do a part'", "cat leaf.txt"]);
+    let neighbour = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let send = format!(
+        "python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\
+         .sendto(b\"x\", (\"127.0.0.1\", {}))'",
+        neighbour.local_addr().unwrap().port()
+    );
+    let delegate = "legation delegate --agent leaf 'Do a part'";
+    let script = tries(&[&bind, &send, delegate, "cat leaf.txt"]);
     stage.agent("boss", "subagents:\n  allow: ['*']\n", &script);
     stage.agent("leaf", "", "echo x > leaf.txt; legation submit --status completed --summary leaf");
-    assert_eq!(run(&stage, "boss").1, "no yes yes ");
+    let (subtask, tried) = run(&stage, "boss");
+    assert_eq!(tried, "no no yes yes ");
+    assert_eq!(subtask["receipt"]["fenceGaps"], Value::Null, "{subtask}");
     // The port was free all the time.
     TcpListener::bind(("127.0.0.1", port)).unwrap();
+}
+
+#[test]
+fn who_is_not_root_has_no_network_either_where_it_is_denied() {
+    let stage = Stage::of_nobody(ONCE, "network = \"deny\"\nfence = \"require\"");
+    let made = stage.shell("unshare --user --net true");
+    if !made.status.success() {
+        eprintln!("SKIPPED: no user namespaces here");
+        return;
+    }
+    let neighbour = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = neighbour.local_addr().unwrap().port();
+    let socket = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)";
+    let send = format!("python3 -c '{socket}; s.sendto(b\"x\", (\"127.0.0.1\", {port}))'");
+    let project = stage.project().display().to_string();
+    let outside = format!("chmod 700 {project}/README.md");
+    let script = tries(&[&send, &outside, "test $(id -u) = 65534", "echo x > x && chmod 700 x"]);
+    stage.agent("alone", "", &script);
+    let (subtask, tried) = run(&stage, "alone");
+    assert_eq!(tried, "no no yes yes ");
+    let receipt = &subtask["receipt"];
+    assert_eq!((&receipt["fenced"], &receipt["fenceGaps"]), (&true.into(), &Value::Null));
+}
+
+/// Says whether a port can be listened on.
+fn listening(port: &str) -> String {
+    format!("python3 -c \"import socket; socket.socket().bind(('127.0.0.1', {port}))\"")
+}
+
+#[test]
+fn with_its_own_ports_an_attempt_listens_on_its_lease_and_nowhere_else() {
+    let lines =
+        ["$LEGATION_PORT_BASE", "$((LEGATION_PORT_BASE + 9))", "0", "$((LEGATION_PORT_BASE + 10))"];
+    let script = tries(&lines.map(listening).each_ref().map(String::as_str));
+    for (network, expected) in [("own_ports", "yes yes yes no "), ("allow", "yes yes yes yes ")] {
+        let stage = Stage::fenced(ONCE, &format!("network = \"{network}\""));
+        stage.agent("server", "", &script);
+        let (subtask, tried) = run(&stage, "server");
+        assert_eq!((tried.as_str(), &subtask["receipt"]["fenced"]), (expected, &true.into()));
+    }
+}
+
+#[test]
+fn modes_and_times_outside_stay_as_they_are() {
+    let stage = Stage::new(ONCE);
+    let project = stage.project().display().to_string();
+    let script = tries(&[
+        &format!("chmod 700 {project}/README.md"),
+        &format!("touch -d 2001-01-01 {project}/README.md"),
+        "chmod 700 $HOME",
+        "chmod 700 README.md",
+        "touch -d 2001-01-01 README.md",
+        "chmod 700 $TMPDIR",
+    ]);
+    stage.agent("toucher", "", &script);
+    assert_eq!(run(&stage, "toucher").1, "no no no yes yes yes ");
 }
 
 #[test]

@@ -1,0 +1,193 @@
+//! Namespaces around a program: what Landlock cannot hold.
+//!
+//! In a mount namespace of its own all that may not be written is read-only, so that modes,
+//! owners and times stay as they are; in an empty network namespace there is nothing to
+//! reach. Both are entered by the thread that the program is started from and go with the
+//! last process inside. Nothing here changes what others see.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use legation_core::config::Network;
+use rustix::io::Errno;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
+};
+use rustix::process::{getegid, geteuid};
+use rustix::thread::UnshareFlags;
+
+use super::Fence;
+use super::capabilities::may_mount;
+use crate::mounts;
+
+/// Programs change modes and owners of their own terminals.
+const TERMINALS: &str = "/dev/pts";
+/// Switches that keep ordinary users from having user namespaces, and the value at which
+/// they do.
+const SWITCHES: &[(&str, &str)] = &[
+    ("/proc/sys/user/max_user_namespaces", "0"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+];
+/// What an option of a mount is called, and what it is when it is mounted again.
+const OPTIONS: &[(&str, MountFlags)] = &[
+    ("nosuid", MountFlags::NOSUID),
+    ("nodev", MountFlags::NODEV),
+    ("noexec", MountFlags::NOEXEC),
+    ("noatime", MountFlags::NOATIME),
+    ("nodiratime", MountFlags::NODIRATIME),
+    ("relatime", MountFlags::RELATIME),
+    ("nosymfollow", MountFlags::NOSYMFOLLOW),
+];
+
+/// The namespaces that programs can be given here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Namespaces {
+    /// Of mounts and of the network.
+    Both,
+    /// The same inside a user namespace, where files of others belong to `nobody`. That
+    /// is only worth it where the network is denied.
+    InUsers,
+    /// None, for this reason.
+    None(String),
+}
+
+impl Namespaces {
+    /// Tries it out, on a thread that is thrown away. In a user namespace nobody can be put
+    /// without going along, so there the kernel's switches are asked.
+    pub(super) fn try_out() -> Self {
+        if may_mount() {
+            let flags = UnshareFlags::NEWNS | UnshareFlags::NEWNET;
+            let tried = std::thread::spawn(move || unshare(flags)).join();
+            return match tried.unwrap_or(Err(Errno::IO)) {
+                Ok(()) => Self::Both,
+                Err(error) => Self::None(format!("the kernel refuses them: {error}")),
+            };
+        }
+        let is_off = |(path, off): &(&str, &str)| {
+            fs::read_to_string(path).is_ok_and(|value| value.trim() == *off)
+        };
+        match SWITCHES.iter().find(|switch| is_off(switch)) {
+            _ if !Path::new("/proc/self/ns/user").exists() => {
+                Self::None("only root has them on this kernel".to_owned())
+            }
+            Some((path, off)) => Self::None(format!("only root has them while {path} is {off}")),
+            None => Self::InUsers,
+        }
+    }
+
+    /// Whether modes, owners and times can be held.
+    pub(super) fn hold_modes(&self, network: Network) -> bool {
+        match self {
+            Self::Both => true,
+            Self::InUsers => network == Network::Deny,
+            Self::None(_) => false,
+        }
+    }
+}
+
+/// What came of a thread's way into namespaces of its own.
+pub(super) struct Entered {
+    pub(super) namespaces: Namespaces,
+    /// What stays open all the same, in words.
+    pub(super) gaps: Vec<String>,
+}
+
+/// Takes this process into a user namespace of its own if it needs one for the namespaces
+/// that the fence wants. It must have no second thread yet.
+///
+/// Where that is refused, the namespaces will be, and with them whatever requires them.
+pub(crate) fn prepare(fence: &Fence) {
+    if fence.network == Network::Deny && !may_mount() {
+        let _ = own_users();
+    }
+}
+
+/// A user namespace in which the user is who it is outside.
+fn own_users() -> io::Result<()> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    unshare(UnshareFlags::NEWUSER)?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Takes this thread into namespaces of its own, as far as the fence calls for them.
+pub(super) fn enter(fence: &Fence) -> Entered {
+    let none = |why: String| Entered { namespaces: Namespaces::None(why), gaps: Vec::new() };
+    if !may_mount() {
+        return match fence.network {
+            Network::Allow | Network::OwnPorts => none("they take root".to_owned()),
+            Network::Deny => none("no user namespace can be made here".to_owned()),
+        };
+    }
+    let flags = match fence.network {
+        Network::Allow | Network::OwnPorts => UnshareFlags::NEWNS,
+        Network::Deny => UnshareFlags::NEWNS | UnshareFlags::NEWNET,
+    };
+    if let Err(error) = unshare(flags) {
+        return none(format!("the kernel refuses them: {error}"));
+    }
+    let gaps = match close_mounts(&fence.writable) {
+        Ok(()) => Vec::new(),
+        Err(why) => vec![format!("modes, owners and times can be changed outside: {why}")],
+    };
+    Entered { namespaces: Namespaces::Both, gaps }
+}
+
+/// Makes everything read-only but what may be written, for this thread and what it starts.
+fn close_mounts(writable: &[PathBuf]) -> Result<(), String> {
+    let said = |what: &str, path: &Path| {
+        let what = format!("{what} {}", path.display());
+        move |error: Errno| format!("{what}: {error}")
+    };
+    let root = Path::new("/");
+    // Nothing that is mounted here is seen outside, and nothing that is mounted there later
+    // is seen, and written, here.
+    let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change(root, alone).map_err(said("cannot part from the mounts of others at", root))?;
+    // A mount that is laid over itself can differ from the one around it.
+    let is_inside = |path: &Path| writable.iter().any(|open| path.starts_with(open));
+    for open in writable.iter().filter(|open| !open.parent().is_some_and(is_inside)) {
+        match mount_bind_recursive(open, open) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(said("cannot leave open", open)(error)),
+        }
+    }
+    // Of mounts at one place the last one is seen.
+    let all = mounts::seen_by("thread-self").into_iter();
+    let all: BTreeMap<PathBuf, String> = all.map(|mount| (mount.target, mount.options)).collect();
+    let rest = all.iter().filter(|(path, _)| !is_inside(path) && !path.starts_with(TERMINALS));
+    for (path, options) in rest {
+        let Some(flags) = closed(options) else { continue };
+        match mount_remount(path.as_path(), flags, "") {
+            // It lies under another one, or where this user gets to no file of it.
+            Ok(()) | Err(Errno::INVAL | Errno::NOENT | Errno::ACCESS) => {}
+            Err(error) => return Err(said("cannot close", path)(error)),
+        }
+    }
+    Ok(())
+}
+
+/// How a mount is mounted again so that it is as before and read-only; not at all if it is.
+fn closed(options: &str) -> Option<MountFlags> {
+    let mut flags = MountFlags::BIND | MountFlags::RDONLY;
+    for option in options.split(',') {
+        if option == "ro" {
+            return None;
+        }
+        let known = OPTIONS.iter().find(|(name, _)| *name == option);
+        flags |= known.map_or(MountFlags::empty(), |(_, flag)| *flag);
+    }
+    Some(flags)
+}
+
+#[expect(
+    deprecated,
+    reason = "only the flag that parts the tables of open files is unsafe, and it is not used"
+)]
+fn unshare(flags: UnshareFlags) -> Result<(), Errno> {
+    rustix::thread::unshare(flags)
+}
