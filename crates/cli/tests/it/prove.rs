@@ -19,3 +19,4 @@ mod resolve;
 mod restart;
 mod stage;
 mod stopped;
+mod templates;
