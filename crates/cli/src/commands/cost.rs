@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use legation_core::prices::AS_OF;
 use legation_core::tree::view;
 use serde_json::json;
 
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let tree = view::cost(&found.state, found.no);
     let value = json!({
         "delegationId": tree.id, "totalUsd": tree.total_usd, "unknown": tree.unknown,
-        "tokens": tree.tokens, "tree": tree,
+        "tokens": tree.tokens, "pricesAsOf": AS_OF, "tree": tree,
     });
     output.answer(&value, || cost::page(&tree));
     Ok(ExitCode::SUCCESS)
