@@ -191,8 +191,16 @@ impl Attempt<'_> {
             self.reports.extend(self.hearing.push(&piece));
         }
         self.reports.extend(self.hearing.finish());
-        let Self { stage, mut running, hearing, reports } = self;
-        let Exit::Ended(ended) = stage.in_time(running.wait()) else { panic!("it was lost") };
+        let exit = self.stage.in_time(self.running.wait());
+        let Exit::Ended(ended) = exit else { panic!("it was lost") };
+        let (hearing, reports) = (self.hearing.clone(), std::mem::take(&mut self.reports));
         Heard { hearing, reports, ended }
+    }
+}
+
+/// A test that fails leaves nothing behind.
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        self.running.remote().stop();
     }
 }
