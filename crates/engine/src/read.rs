@@ -4,6 +4,7 @@ use std::path::Path;
 
 use legation_core::ids::DelegationId;
 use legation_core::money::Usd;
+use legation_core::prices::AS_OF;
 use legation_core::time::Now;
 use legation_core::tree::view::{self, Stamp};
 use legation_core::tree::{DelegationNo, Event, State, evolve};
@@ -81,7 +82,7 @@ impl Sight {
                 let tree = view::cost(state, no);
                 json!({
                     "delegationId": id, "totalUsd": tree.total_usd, "unknown": tree.unknown,
-                    "tokens": tree.tokens, "tree": tree,
+                    "tokens": tree.tokens, "pricesAsOf": AS_OF, "tree": tree,
                 })
             }
         }

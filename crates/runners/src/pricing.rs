@@ -1,8 +1,9 @@
 //! What an attempt cost, as far as anybody can tell: by its runner's word or by the table.
 //!
 //! Pure. On the way both are used, since an attempt has to be stopped in time: what the
-//! runner has said itself, and by the table what came after that. In the end only the
-//! runner's own figure counts, where there is one.
+//! runner has said itself, and by the table what came after that. The runner's own figure
+//! counts as soon as there is one, even where the table had said more; only what nobody has
+//! put a price on by the end stays the table's.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use legation_core::money::Usd;
 use legation_core::prices::{CostBasis, estimate};
 use legation_core::returns::{Receipt, Tokens};
 
+use crate::envoy::Reader;
 use crate::hearing::Hearing;
 
 /// How the tokens of an attempt are priced.
@@ -23,8 +25,6 @@ pub struct Pricing {
     model: Option<String>,
     /// What runs it.
     runner: Option<Runner>,
-    /// What the runner said last that it cost, and what that was by the table.
-    said: Option<(Usd, Usd)>,
 }
 
 impl Pricing {
@@ -34,27 +34,15 @@ impl Pricing {
         model: Option<String>,
         runner: Option<Runner>,
     ) -> Self {
-        Self { own, model, runner, said: None }
+        Self { own, model, runner }
     }
 
     /// What it cost so far: what the runner says, and by the table what it has used since.
-    pub fn so_far(&mut self, hearing: &Hearing) -> Option<Usd> {
-        let estimate = self.estimate(hearing, None);
-        let Some(own) = hearing.usage().cost else { return estimate };
-        // These say what it cost together with the tokens that it was for. The others may
-        // tell of those tokens later, which then are no more than was said already.
-        let is_with_tokens = match self.runner {
-            Some(Runner::ClaudeCode | Runner::OpenCode) => true,
-            Some(Runner::Codex | Runner::Gemini | Runner::Acp | Runner::Llm | Runner::Command)
-            | None => false,
-        };
-        let estimate = estimate.filter(|_| is_with_tokens).unwrap_or_default();
-        let at_the_time = match self.said {
-            Some((said, estimate)) if said == own => estimate,
-            Some(_) | None => estimate,
-        };
-        self.said = Some((own, at_the_time));
-        Some(own + estimate.saturating_sub(at_the_time))
+    pub fn so_far(&self, hearing: &Hearing) -> Option<Usd> {
+        match hearing.usage().cost {
+            Some(own) => Some(own + self.since(hearing)),
+            None => self.estimate(hearing, None),
+        }
     }
 
     /// Enters in a receipt what it cost, both figures, and which of them counts.
@@ -65,16 +53,36 @@ impl Pricing {
             (None, Some(_)) => Some(CostBasis::Table),
             (None, None) => None,
         };
-        receipt.cost_usd = receipt.cost_usd.or(receipt.cost_estimated_usd);
+        let own = receipt.cost_usd.map(|own| own + self.since(hearing));
+        receipt.cost_usd = own.or(receipt.cost_estimated_usd);
+    }
+
+    /// What was used since the runner last said what it cost, by the table.
+    fn since(&self, hearing: &Hearing) -> Usd {
+        // These say what it cost together with the tokens that it was for. The others may
+        // tell of those tokens later, which then are no more than was said already.
+        let is_with_tokens = match self.runner {
+            Some(Runner::ClaudeCode | Runner::OpenCode) => true,
+            Some(Runner::Codex | Runner::Gemini | Runner::Acp | Runner::Llm | Runner::Command)
+            | None => false,
+        };
+        let unpriced = hearing.envoy().filter(|_| is_with_tokens).map(Reader::unpriced);
+        let since = unpriced.and_then(|it| self.priced(&it.by_model, it.tokens));
+        since.unwrap_or_default()
     }
 
     fn estimate(&self, hearing: &Hearing, all: Option<&Tokens>) -> Option<Usd> {
         let all = all.copied().unwrap_or_else(|| hearing.usage().tokens);
-        let by_model = hearing.by_model().into_iter().flatten();
-        let named = by_model.clone().fold(Tokens::default(), |sum, (_, tokens)| sum.plus(tokens));
+        let nothing = BTreeMap::new();
+        self.priced(hearing.by_model().unwrap_or(&nothing), all)
+    }
+
+    /// What those tokens cost by the table, of which some are known by their models.
+    fn priced(&self, by_model: &BTreeMap<String, Tokens>, all: Tokens) -> Option<Usd> {
+        let named = by_model.values().fold(Tokens::default(), |sum, tokens| sum.plus(tokens));
         let rest = all.minus(&named);
         let model = self.model.as_deref().unwrap_or_default();
-        let by_model = by_model.map(|(model, tokens)| (model.as_str(), *tokens));
+        let by_model = by_model.iter().map(|(model, tokens)| (model.as_str(), *tokens));
         estimate(by_model.chain([(model, rest)]), &self.own)
     }
 }

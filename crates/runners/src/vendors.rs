@@ -194,20 +194,41 @@ pub fn is_passed_on(name: &str) -> bool {
     is_for_all(name) || VENDORS.iter().any(|vendor| vendor.wants(name))
 }
 
+/// The runner for agents that name none, and why it is that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Which.
+    pub runner: Runner,
+    /// Why, in words that follow its name.
+    pub because: &'static str,
+}
+
 /// The runner for an agent that names none: the first that is installed and has a key or
 /// a login, else the first that is installed.
-fn choose(env: &BTreeMap<String, String>) -> Option<Runner> {
+pub fn choose(env: &BTreeMap<String, String>) -> Option<Chosen> {
     let installed: Vec<&Vendor> =
         VENDORS.iter().filter(|vendor| vendor.installed(env).is_some()).collect();
+    let chosen = |because| move |vendor: &&Vendor| Chosen { runner: vendor.runner, because };
     let ready = installed.iter().find(|vendor| vendor.has_login(env));
-    ready.or(installed.first()).map(|vendor| vendor.runner)
+    let ready = ready.map(chosen("the first that is installed and has a key or a login"));
+    ready.or_else(|| {
+        let first = installed.first();
+        first.map(chosen("the first that is installed; none of them has a key or a login"))
+    })
+}
+
+/// The runner that an agent's file names, if only by naming a command.
+pub fn named(definition: &Definition) -> Option<Runner> {
+    let is_command = !definition.legation.command.is_empty();
+    definition.legation.runner.or(is_command.then_some(Runner::Command))
 }
 
 /// What runs an agent: what its file says, else what is installed.
 pub fn runner_of(definition: &Definition, env: &BTreeMap<String, String>) -> Option<Runner> {
     let named = definition.legation.runner;
     let is_command = !definition.legation.command.is_empty();
-    let runner = named.or(is_command.then_some(Runner::Command)).or_else(|| choose(env))?;
+    let runner =
+        named.or(is_command.then_some(Runner::Command)).or_else(|| Some(choose(env)?.runner))?;
     let can_run = match runner {
         Runner::Command | Runner::Acp => is_command,
         Runner::Llm => true,
@@ -216,4 +237,38 @@ pub fn runner_of(definition: &Definition, env: &BTreeMap<String, String>) -> Opt
         }
     };
     can_run.then_some(runner)
+}
+
+/// A wish in an agent's file that not every runner has a way to follow.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// Its key in the file.
+    pub key: &'static str,
+    /// Whether an agent has it.
+    is_in: fn(&Definition) -> bool,
+    /// Who follows it.
+    pub followed_by: &'static [Runner],
+}
+
+const WISHES: &[Wish] = &[
+    Wish {
+        key: "maxTurns",
+        is_in: |definition| definition.max_turns.is_some(),
+        followed_by: &[Runner::ClaudeCode, Runner::OpenCode, Runner::Gemini, Runner::Llm],
+    },
+    Wish {
+        key: "temperature",
+        is_in: |definition| definition.temperature.is_some(),
+        followed_by: &[Runner::OpenCode, Runner::Llm],
+    },
+];
+
+/// What an agent wishes for in vain where that runner runs it.
+pub fn in_vain(
+    runner: Runner,
+    definition: &Definition,
+) -> impl Iterator<Item = &'static Wish> + use<'_> {
+    let in_vain =
+        move |wish: &&Wish| (wish.is_in)(definition) && !wish.followed_by.contains(&runner);
+    WISHES.iter().filter(in_vain)
 }

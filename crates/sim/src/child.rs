@@ -4,6 +4,7 @@ use fastrand::Rng;
 use legation_core::Code;
 use legation_core::ids::{AttemptId, SessionId};
 use legation_core::money::Usd;
+use legation_core::prices::CostBasis;
 use legation_core::returns::{
     Artifact, Check, Metadata, Receipt, Return, ReturnError, ReturnStatus, StopReason, Tokens,
     Verification, Violation,
@@ -59,6 +60,9 @@ impl Child {
             }
             _ => Said::Return(answer(rng, wildness)),
         };
+        // Some have a figure of their own in the end, which may be less than was estimated.
+        let is_own = self.tokens.input.is_multiple_of(4);
+        let cost_usd = self.cost.map(|cost| if is_own { cost.share(2) } else { cost });
         let mut receipt = Receipt {
             stop_reason: if rng.u32(0..80) < wildness {
                 StopReason::Killed
@@ -67,7 +71,8 @@ impl Child {
             },
             exit_code: Some(rng.i32(0..3)),
             tokens: (self.tokens != Tokens::default()).then_some(self.tokens),
-            cost_usd: self.cost,
+            cost_usd,
+            cost_basis: cost_usd.filter(|_| is_own).map(|_| CostBasis::Runner),
             truncated: rng.u32(0..80) < wildness,
             ..Receipt::default()
         };

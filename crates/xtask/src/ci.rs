@@ -9,14 +9,14 @@ use anyhow::{Result, bail};
 
 use crate::process::{self, cargo, say};
 use crate::setup::{DENY, NEXTEST};
-use crate::{real_agents, tidy};
+use crate::{conformance, real_agents, tidy};
 
 /// How many seeds the simulator runs against the rules alone.
 const SEEDS: &str = "2000";
 /// How many it runs against the engine.
 const ENGINE_SEEDS: &str = "500";
 
-/// Runs every check: format, lints, tests, tidy, licences and sources, simulator,
+/// Runs every check: format, lints, tests, tidy, licences and sources, simulator, MCP,
 /// real agents.
 #[derive(clap::Args)]
 pub struct Args {
@@ -46,6 +46,11 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", what: "the house rules hold", run: || tidy::run(&tidy::Args {}) },
     Step { name: "deny", what: "licences, banned crates and sources are in order", run: deny },
     Step { name: "sim", what: "the simulator finds no fault", run: sim },
+    Step {
+        name: "mcp",
+        what: "the protocol's own suite finds nothing that is not known",
+        run: conformance::check,
+    },
     Step {
         name: "agents",
         what: "the real programs of four vendors do as they are told",

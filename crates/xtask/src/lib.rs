@@ -10,6 +10,7 @@ pub mod commands;
 pub mod conformance;
 pub mod coverage;
 pub mod fuzz;
+pub mod npm;
 pub mod process;
 pub mod real_agents;
 pub mod setup;

@@ -13,6 +13,7 @@ mod spaces;
 use std::process::ExitCode;
 
 use legation_core::config::{self, Sandbox};
+use legation_core::prices;
 use legation_runners::fence::{Held, Kernel};
 use legation_runners::keep::Ceilings;
 use serde::Serialize;
@@ -41,6 +42,9 @@ struct Report {
     project: Where,
     agents: Findings,
     runners: Vec<Found>,
+    /// What runs agents that name no runner.
+    default_runner: Option<runners::ByDefault>,
+    prices: Prices,
     engine: Engine,
     journal: Journal,
     workspaces: Option<Workspaces>,
@@ -54,6 +58,16 @@ struct Where {
     git: bool,
     /// What is odd about its configuration, without being wrong.
     warnings: Vec<String>,
+}
+
+/// What tokens are priced by where a runner does not say what it cost.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Prices {
+    /// When the prices of the table were those.
+    as_of: &'static str,
+    /// Models that the configuration has prices for.
+    own: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -123,6 +137,11 @@ impl Report {
             },
             agents: looked.agents,
             runners: runners::look(),
+            default_runner: runners::by_default(),
+            prices: Prices {
+                as_of: prices::AS_OF,
+                own: looked.config.prices.keys().cloned().collect(),
+            },
             engine: Engine { pid: looked.engine },
             journal: looked.journal,
             workspaces,

@@ -3,6 +3,7 @@
 //! `legation uninstall` can take back exactly that.
 
 mod change;
+mod dialect;
 mod entry;
 mod in_json;
 mod in_toml;

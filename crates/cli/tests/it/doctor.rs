@@ -50,6 +50,8 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
                   llm: no key and no login found, budget enforced per call, tokens are
                   told after each call of the model
                   not installed: claude-code, codex, opencode, gemini
+        default   none: no program is installed, so agents have to name a runner
+        prices    those of 2025-11; `[prices]` may say others
         engine    not running; it is started when it is needed
         journal   nothing was delegated here yet
 
@@ -168,4 +170,32 @@ fn a_place_that_cannot_be_written_to_is_told_before_anybody_delegates() {
     let problem = report["problems"][0].as_str().unwrap();
     assert!(problem.starts_with("nothing can be delegated here: "), "{problem}");
     assert!(problem.contains(home.to_str().unwrap()), "{problem}");
+}
+
+#[test]
+fn the_runner_of_agents_that_name_none_is_told_with_why_it_is_that() {
+    let mut session = Session::new();
+    let bin = session.root().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    for program in ["codex", "gemini"] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = bin.join(program);
+        std::fs::write(&file, "#!/bin/sh\necho 1.2.3\n").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap();
+    session.set("PATH", &format!("{}:{path}", bin.display()));
+    let seen = session.run(&["doctor"]);
+    let first = "default   codex: the first that is installed; none of them has a key or a login\n";
+    assert!(seen.contains(first), "{seen}");
+    assert!(seen.contains("codex: 1.2.3 at $TMP/bin/codex, no key and no login found"), "{seen}");
+    session.set("GEMINI_API_KEY", "k");
+    session.write(".legation/config.toml", "[prices.\"our-model\"]\ninput = 1.0\noutput = 2.0\n");
+    let value = json(&session);
+    assert_eq!(value["defaultRunner"]["name"], "gemini", "{value}");
+    let because = "the first that is installed and has a key or a login";
+    assert_eq!(value["defaultRunner"]["because"], because);
+    assert_eq!(value["prices"]["own"], serde_json::json!(["our-model"]));
+    let month: Vec<&str> = value["prices"]["asOf"].as_str().unwrap().split('-').collect();
+    assert!(matches!(month.as_slice(), [year, month] if year.len() == 4 && month.len() == 2));
 }

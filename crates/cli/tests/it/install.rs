@@ -193,33 +193,122 @@ fn what_is_changed_is_shown_and_in_a_pipe_nothing_else_happens() {
     assert_eq!(all(&session), before);
 }
 
-#[test]
-fn comments_are_not_lost_and_what_to_add_is_told() {
+/// Installs, shows the settings, and takes it back.
+fn commented(program: &str, file: &str, text: &str) -> String {
     let session = Session::new();
-    let text = "{\n  // mine\n  \"theme\": \"dark\"\n}\n";
-    session.write("opencode.jsonc", text);
-    let seen = session.run(&["install", "opencode", "--yes"]).replace(BINARY, "$BINARY");
+    session.write(file, text);
+    let seen = session.run(&["install", program, "--yes"]);
+    assert!(!seen.contains("[exit "), "{seen}");
+    let installed = written(&session.dir().join(file)).replace(BINARY, "$BINARY");
+    session.run(&["uninstall", program, "--yes"]);
+    assert_eq!(written(&session.dir().join(file)), text, "it is taken back to the byte");
+    installed
+}
+
+#[test]
+fn comments_stay_where_they_are_and_with_what_they_are_about() {
+    let opencode = "{\n  // mine\n  \"theme\": \"dark\", // not // light\n  /* \"mcp\": 1, */\n}\n";
     expect![[r#"
-        ! ERROR: $TMP/project/opencode.jsonc has comments, which would be lost; it stays as it is
+        {
+          // mine
+          "theme": "dark", // not // light
+          "mcp": {
+            "legation": {
+              "type": "local",
+              "command": [
+                "$BINARY",
+                "mcp"
+              ],
+              "enabled": true,
+              "timeout": 86400000
+            }
+          }
+          /* "mcp": 1, */
+        }
+    "#]]
+    .assert_eq(&commented("opencode", "opencode.jsonc", opencode));
+    let servers = "{\n  \"mcp\": { // servers\n    // none yet\n  },\n}\n";
+    expect![[r#"
+        {
+          "mcp": { // servers
+            "legation": {
+              "type": "local",
+              "command": [
+                "$BINARY",
+                "mcp"
+              ],
+              "enabled": true,
+              "timeout": 86400000
+            }
+            // none yet
+          },
+        }
+    "#]]
+    .assert_eq(&commented("opencode", "opencode.json", servers));
+    let gemini = "{\n  \"a\": \"// no comment \\\" /*\" // one\n}\n";
+    expect![[r#"
+        {
+          "a": "// no comment \" /*", // one
+          "mcpServers": {
+            "legation": {
+              "command": "$BINARY",
+              "args": [
+                "mcp"
+              ],
+              "trust": true,
+              "timeout": 86400000
+            }
+          }
+        }
+    "#]]
+    .assert_eq(&commented("gemini", ".gemini/settings.json", gemini));
+}
+
+#[test]
+fn an_entry_that_its_owner_moved_is_taken_out_and_comments_are_not() {
+    let session = Session::new();
+    session.write("opencode.jsonc", "{\n  // mine\n  \"theme\": \"dark\", // about it\n}\n");
+    session.run(&["install", "opencode", "--yes"]);
+    let path = session.dir().join("opencode.jsonc");
+    // As a program would write it that lays everything out anew.
+    let text = written(&path).replace("    ", "\t").replace("// mine", "// still mine");
+    std::fs::write(&path, text).unwrap();
+    let seen = session.run(&["uninstall", "opencode", "--yes"]);
+    assert!(seen.contains("is without the tools of Legation again"), "{seen}");
+    expect![[r#"
+        {
+          // still mine
+          "theme": "dark" // about it
+        }
+    "#]]
+    .assert_eq(&written(&path));
+}
+
+#[test]
+fn what_cannot_be_added_to_is_shown_to_be_put_in_by_hand() {
+    let session = Session::new();
+    let text = "{\n  // mine\n  \"mcpServers\": {}\n}\n";
+    session.write(".mcp.json", text);
+    let seen = session.run(&["install", "claude-code", "--yes"]).replace(BINARY, "$BINARY");
+    expect![[r#"
+        ! ERROR: $TMP/project/.mcp.json is not JSON (key must be a string at line 2 column 3), and its program allows no comments; it stays as it is
         ! Suggestion: put this into it by hand:
         ! {
-        !   "mcp": {
+        !   "mcpServers": {
         !     "legation": {
-        !       "type": "local",
-        !       "command": [
-        !         "$BINARY",
+        !       "type": "stdio",
+        !       "command": "$BINARY",
+        !       "args": [
         !         "mcp"
         !       ],
-        !       "enabled": true,
+        !       "alwaysLoad": true,
         !       "timeout": 86400000
         !     }
         !   }
         ! }
         [exit 1]
-    "#]]
-    .assert_eq(&seen);
-    assert_eq!(written(&session.dir().join("opencode.jsonc")), text);
-    assert!(!session.dir().join(".opencode").exists());
+    "#]].assert_eq(&seen);
+    assert_eq!(written(&session.dir().join(".mcp.json")), text);
 }
 
 #[test]

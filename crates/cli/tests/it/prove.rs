@@ -20,4 +20,5 @@ mod resolve;
 mod restart;
 mod stage;
 mod stopped;
+mod templates;
 mod within;

@@ -172,6 +172,21 @@ impl Ledger {
         }
     }
 
+    /// Takes back a part of what was settled: it turns out that it was not spent. What is
+    /// left is as if it had never been booked.
+    pub fn take_back(&mut self, no: AccountNo, amount: Amount) {
+        let mut news = amount;
+        let mut next = Some(no);
+        while let Some(no) = next {
+            let account = self.get_mut(no);
+            let before = account.excess();
+            account.used = account.used - amount;
+            account.spent = account.spent - news;
+            news = before - account.excess();
+            next = account.parent;
+        }
+    }
+
     /// Closes an account: what it did not spend is the parent's again.
     pub fn release(&mut self, no: AccountNo) {
         let account = *self.get(no);

@@ -11,12 +11,14 @@ use super::paths::Paths;
 
 /// What is worth committing in `.legation/`; all the rest is state.
 const IGNORED: &str = "\
-# Legation keeps its state here. Agents and configuration can be committed.
+# Legation keeps its state here. Agents, templates and configuration can be committed.
 *
 !.gitignore
 !config.toml
 !agents/
 !agents/**
+!templates/
+!templates/**
 ";
 
 /// Why a place could not be made.

@@ -373,7 +373,7 @@ pub(super) fn environment(place: &Place, definition: &Definition) -> Vec<(String
 /// Passes on what a program says, until it and all it has started have ended.
 async fn listen(
     job: &Job,
-    ((mut hearing, mut pricing), mut running): ((Hearing, Pricing), Running),
+    ((mut hearing, pricing), mut running): ((Hearing, Pricing), Running),
     live: &Live,
     mail: &Mailbox,
 ) -> Heard {

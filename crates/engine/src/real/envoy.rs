@@ -12,7 +12,7 @@ use legation_core::returns::Metadata;
 use legation_runners::command::{Folders, resolve};
 use legation_runners::envoy::{self, Charge, Door, Tools};
 use legation_runners::llm::hand;
-use legation_runners::prompt;
+use legation_runners::prompt::{self, Template};
 use legation_runners::servers::{self, MAX_FILE_BYTES, PROJECT_FILE, Servers, Sources};
 use legation_runners::vendors::Vendor;
 use legation_runners::workspace::Place;
@@ -23,6 +23,8 @@ use crate::world::Job;
 
 /// Where a project keeps templates of its own.
 const TEMPLATES: &str = ".legation/templates";
+/// Bytes that a template may have.
+const MAX_TEMPLATE: u64 = 1 << 20;
 /// The folder for files that a program wants to read, in the attempt's own temporary one.
 const SCRATCH: &str = "envoy";
 
@@ -77,10 +79,10 @@ impl Inner {
             | Runner::Gemini
             | Runner::Acp => Servers::new(),
         };
-        let template = self.template(&job.agent, runner);
+        let template = self.template(&job.agent, runner)?;
         let mut brief = job.brief.clone();
         let instructions = std::mem::take(&mut brief.instructions);
-        let prompt = prompt::render(template.as_deref(), &brief)
+        let prompt = prompt::render(template.as_ref(), &brief)
             .map_err(|error| Obstacle::new(Code::ValidationFailed, error.to_string()))?;
         let behind = Vendor::behind(runner, &definition.legation.command).unwrap_or(vendor);
         let state = behind.state(env);
@@ -113,11 +115,21 @@ impl Inner {
         Ok(Mission { charge, state })
     }
 
-    /// A template of the project: the agent's own, the runner's, or the one for all.
-    fn template(&self, agent: &AgentId, runner: Runner) -> Option<String> {
-        let folder = self.options.project.join(TEMPLATES);
-        let names = [agent.as_str(), runner.as_str(), "brief"];
-        names.iter().find_map(|name| fs::read_to_string(folder.join(format!("{name}.md"))).ok())
+    /// A template of the project: the agent's own, the runner's, or the one for all. One
+    /// that is there and cannot be read is not passed over.
+    fn template(&self, agent: &AgentId, runner: Runner) -> Result<Option<Template>, Obstacle> {
+        for stem in [agent.as_str(), runner.as_str(), "brief"] {
+            let name = format!("{TEMPLATES}/{stem}.md");
+            match read_template(&self.options.project.join(&name)) {
+                Ok(text) => return Ok(Some(Template { name, text })),
+                Err(problem) if problem.kind() == io::ErrorKind::NotFound => {}
+                Err(problem) => {
+                    let why = format!("The template {name} cannot be read: {problem}");
+                    return Err(Obstacle::new(Code::ValidationFailed, why));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The servers of tools that an agent gets beside ours, their programs found already.
@@ -157,6 +169,15 @@ impl Inner {
             permissions.map_err(|no| Obstacle::new(Code::PermissionDenied, no.message))?;
         Ok(Tools::of(&permissions))
     }
+}
+
+fn read_template(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?.take(MAX_TEMPLATE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_TEMPLATE {
+        return Err(io::Error::other(format!("it has more than {MAX_TEMPLATE} bytes")));
+    }
+    Ok(text)
 }
 
 /// The words by which this binary becomes an envoy, or what uses a tool for a model that

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use legation_core::agent::{
-    Definition, MAX_ID_CHARS, RESERVED_IDS, Severity, Subagents, is_valid_id, kebab_case,
+    Definition, MAX_ID_CHARS, RESERVED_IDS, Runner, Severity, Subagents, is_valid_id, kebab_case,
 };
 use legation_core::config::Pattern;
 use legation_core::ids::AgentId;
@@ -13,6 +13,7 @@ use super::entries::{At, Notes, shortened};
 use super::node::{Entry, Node, Shape};
 use super::policy::Policy;
 use super::{AgentFile, Reference, Vendor, codex, document, known, legation, servers, tools};
+use crate::vendors;
 
 /// Turns an agent may take at most, and agents of its own that may run at once.
 const MAX_COUNT: u32 = 100_000;
@@ -192,6 +193,15 @@ impl Draft<'_> {
         if self.definition.description.is_empty() {
             let message = "no description, so it is never chosen by what it is good for";
             self.notes.whole(Severity::Warning, message, "add `description: …`");
+        }
+        let runner = vendors::named(&self.definition);
+        for wish in runner.iter().flat_map(|runner| vendors::in_vain(*runner, &self.definition)) {
+            let runner = runner.map_or("", Runner::as_str);
+            let message =
+                format!("`{}` has no effect: `{runner}` has no way to follow it", wish.key);
+            let others: Vec<&str> = wish.followed_by.iter().map(|runner| runner.as_str()).collect();
+            let hint = format!("leave it out, or choose one of {}", others.join(", "));
+            self.notes.whole(Severity::Warning, &message, &hint);
         }
         let id = AgentId::from(self.choose_id(file)?);
         self.definition.id = Some(id.clone());

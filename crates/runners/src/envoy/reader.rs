@@ -26,11 +26,21 @@ pub struct Reader {
     heard: Heard,
 }
 
+/// Tokens that were used since the program last said what it cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unpriced {
+    /// All of them.
+    pub tokens: Tokens,
+    /// The same by model, where the program says which.
+    pub by_model: BTreeMap<String, Tokens>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Heard {
     text: Tail,
     usage: Usage,
     by_model: BTreeMap<String, Tokens>,
+    unpriced: Unpriced,
     tools: BTreeMap<String, u64>,
     denied: BTreeMap<String, String>,
     unavailable: BTreeMap<String, String>,
@@ -61,6 +71,11 @@ impl Reader {
     /// The same tokens by model, where the program says which.
     pub fn by_model(&self) -> &BTreeMap<String, Tokens> {
         &self.heard.by_model
+    }
+
+    /// What was used since the program last said what it cost.
+    pub fn unpriced(&self) -> &Unpriced {
+        &self.heard.unpriced
     }
 
     /// The newest of what the agent said.
@@ -127,9 +142,17 @@ impl Heard {
             }
             Told::Used { tokens, cost, model } => {
                 self.usage = self.usage.plus(&Usage { tokens, cost });
-                if let Some(model) = model.filter(|_| self.by_model.len() < MAX_NAMES) {
-                    let so_far = self.by_model.entry(model).or_default();
-                    *so_far = so_far.plus(&tokens);
+                let model = model.filter(|_| self.by_model.len() < MAX_NAMES);
+                if let Some(model) = &model {
+                    add_to(&mut self.by_model, model, &tokens);
+                }
+                if cost.is_some() {
+                    self.unpriced = Unpriced::default();
+                } else {
+                    self.unpriced.tokens = self.unpriced.tokens.plus(&tokens);
+                    if let Some(model) = &model {
+                        add_to(&mut self.unpriced.by_model, model, &tokens);
+                    }
                 }
                 reports.push(Report::Usage(self.usage));
             }
@@ -140,6 +163,11 @@ impl Heard {
             Told::AskedAgain { .. } => {}
         }
     }
+}
+
+fn add_to(by_model: &mut BTreeMap<String, Tokens>, model: &str, tokens: &Tokens) {
+    let so_far = by_model.entry(model.to_owned()).or_default();
+    *so_far = so_far.plus(tokens);
 }
 
 fn count_in(tools: &mut BTreeMap<String, u64>, tool: String) {

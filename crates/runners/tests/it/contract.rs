@@ -1,16 +1,19 @@
-//! One contract for all programs that are spoken to: what is heard of each, whatever it is.
+//! One contract for all runners, whatever they are.
 //!
-//! A vendor is a column: a recorded conversation of two turns, and what it must come to.
+//! `cases` is the whole of it, with a stand-in for each runner's program, through the same
+//! processes as in the product. Here is what must come of real recordings: a vendor is a
+//! column, a conversation of two turns.
 
+mod cases;
 mod charge;
 mod columns;
 mod hear;
-mod held;
 mod hostile;
+mod players;
 mod shown;
-mod spoken;
-mod talk;
-mod talkers;
+mod silence;
+mod stage;
+mod story;
 
 use legation_core::money::Usd;
 use legation_core::returns::Tokens;

@@ -26,7 +26,7 @@ fn costs(runner: Runner, events: Vec<Event>) -> (Vec<Option<u64>>, Receipt) {
     let mut ear = Ear::new(heard.clone(), stopped);
     events.into_iter().for_each(|event| ear.hear(event));
     let mut hearing = Hearing::of(runner);
-    let mut pricing = Pricing::new(BTreeMap::new(), Some(MODEL.to_owned()), Some(runner));
+    let pricing = Pricing::new(BTreeMap::new(), Some(MODEL.to_owned()), Some(runner));
     let mut costs = Vec::new();
     for told in heard.told() {
         let line = serde_json::to_string(&told).unwrap() + "\n";
@@ -86,6 +86,15 @@ fn a_claude_code_that_was_stopped_cost_what_the_table_says() {
         costs(Runner::ClaudeCode, said(ClaudeCode::default(), &[message(), result(1, 0.0)]));
     assert_eq!(receipt.cost_usd, Usd::from_dollars(0.60));
     assert_eq!(receipt.cost_basis, Some(CostBasis::Table));
+}
+
+#[test]
+fn a_claude_code_that_was_stopped_in_its_second_turn_cost_its_own_word_and_the_rest_by_the_table() {
+    let lines = [message(), result(1, 0.50), message(), result(2, 0.0)];
+    let (costs, receipt) = costs(Runner::ClaudeCode, said(ClaudeCode::default(), &lines));
+    assert_eq!(costs, [60, 50, 110].map(Some));
+    assert_eq!(receipt.cost_usd, Usd::from_dollars(1.10));
+    assert_eq!(receipt.cost_basis, Some(CostBasis::Runner));
 }
 
 #[test]

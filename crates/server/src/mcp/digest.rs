@@ -35,11 +35,12 @@ pub(super) fn answer(view: &Value) -> CallToolResult {
     // What is made harmless may become longer, so that comes first.
     let mut told: Map<String, Value> =
         digest(view).into_iter().map(|(key, value)| (key, harmless(value))).collect();
-    let is_long = shorten::shorten(&mut told);
+    let id = view.get("delegationId").and_then(Value::as_str).unwrap_or_default();
+    let is_long = shorten::shorten(&mut told, view, &address(id));
     let told = Value::Object(told);
     let mut result =
         if bad { CallToolResult::structured_error(told) } else { CallToolResult::structured(told) };
-    if is_long && let Some(id) = view.get("delegationId").and_then(Value::as_str) {
+    if is_long {
         let link = Resource::new(address(id), id).with_mime_type("application/json");
         result.content.push(ContentBlock::resource_link(link));
     }

@@ -82,7 +82,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 
 const fn alone(name: &'static str, play: fn(&Stage) -> Result<String>) -> Scenario {
     let scripts = || {
-        let steps = vec![Step::Write("made.txt", "made"), Step::Return(&["made.txt"])];
+        let steps = vec![Step::Web, Step::Write("made.txt", "made"), Step::Return(&["made.txt"])];
         Scripts::default().with("alone", steps)
     };
     Scenario::new(name, scripts, play)
@@ -145,6 +145,35 @@ fn figures(subtask: &Value) -> String {
     format!("{} in, {} out, cost {cost}", tokens(subtask, "input"), tokens(subtask, "output"))
 }
 
+/// Whether a subtask cost what so many calls of its model do, by whose word it should.
+fn costs(subtask: &Value, agent: &str, calls: u64) -> Result<()> {
+    let (cost, basis) = price(agent);
+    let receipt = subtask.get("receipt").unwrap_or(&Value::Null);
+    let said = receipt.get("costUsd").and_then(Value::as_f64);
+    is_about(said, cost * calls as f64).with_context(|| format!("{agent}: {receipt}"))?;
+    let said = receipt.get("costBasis").and_then(Value::as_str);
+    ensure!(said == Some(basis), "{agent}: the cost is by {said:?}, not by {basis}");
+    Ok(())
+}
+
+fn is_about(said: Option<f64>, dollars: f64) -> Result<()> {
+    let is_so = said.is_some_and(|said| (said - dollars).abs() < 1e-9);
+    ensure!(is_so, "the cost is {said:?} and should be {dollars}");
+    Ok(())
+}
+
+/// What one call of its model costs, in dollars, and who says so: its program or the table
+/// of prices. A call takes 1,000 tokens and answers with 50.
+fn price(agent: &str) -> (f64, &'static str) {
+    match agent {
+        "claude" | "opencode" | "opencode-acp" => (0.00375, "runner"),
+        "anthropic-llm" => (0.00375, "table"),
+        "gemini" => (0.000425, "table"),
+        // gpt-5, whoever asks it.
+        _ => (0.00175, "table"),
+    }
+}
+
 fn works_alone(stage: &Stage, agent: &str) -> Result<String> {
     let task = "Write the file. (script alone)";
     let delegation = stage.json(&["delegate", "--agent", agent, task])?;
@@ -153,14 +182,20 @@ fn works_alone(stage: &Stage, agent: &str) -> Result<String> {
     let changed = subtask.pointer("/receipt/filesChanged");
     ensure!(changed == Some(&json!(["made.txt"])), "it changed {changed:?}");
     ensure!(
-        tokens(subtask, "input") == 2000,
-        "two calls of 1,000 were counted as {}",
+        tokens(subtask, "input") == 3000,
+        "three calls of 1,000 were counted as {}",
         figures(subtask)
     );
     ensure!(
-        tokens(subtask, "output") == 100,
-        "two answers of 50 were counted as {}",
+        tokens(subtask, "output") == 150,
+        "three answers of 50 were counted as {}",
         figures(subtask)
+    );
+    costs(subtask, agent, 3)?;
+    let denied = subtask.pointer("/receipt/denied").cloned().unwrap_or_default();
+    ensure!(
+        denied.get("web").or_else(|| denied.get("web_fetch")).is_some(),
+        "it wanted the web, which it may not have, and denied is {denied}"
     );
     let used = subtask.pointer("/receipt/toolCalls").cloned().unwrap_or_default();
     ensure!(used.as_object().is_some_and(|used| !used.is_empty()), "no tool call was seen");
@@ -170,7 +205,8 @@ fn works_alone(stage: &Stage, agent: &str) -> Result<String> {
     Ok(format!("{}, tools {used}", figures(subtask)))
 }
 
-/// Over the protocol: what tokens are told differs from program to program.
+/// Over the protocol: what tokens are told differs from program to program, and only one of
+/// them says what it cost. Where nobody knows, nothing is made up.
 fn works_over_acp(stage: &Stage, agent: &str) -> Result<String> {
     let task = "Write the file. (script alone)";
     let delegation = stage.json(&["delegate", "--agent", agent, task])?;
@@ -180,6 +216,12 @@ fn works_over_acp(stage: &Stage, agent: &str) -> Result<String> {
     ensure!(changed == Some(&json!(["made.txt"])), "it changed {changed:?}");
     let used = subtask.pointer("/receipt/toolCalls").cloned().unwrap_or_default();
     ensure!(used.as_object().is_some_and(|used| !used.is_empty()), "no tool call was seen");
+    let cost = subtask.pointer("/receipt/costUsd").unwrap_or(&Value::Null);
+    if agent == "opencode-acp" {
+        costs(subtask, agent, 3)?;
+    } else {
+        ensure!(cost.is_null(), "nobody knows what it cost, and it says {cost}");
+    }
     Ok(format!("{}, tools {used}", figures(subtask)))
 }
 
@@ -192,6 +234,7 @@ fn is_asked_again(stage: &Stage, agent: &str) -> Result<String> {
     // Three calls of the model, counted once each although the second run goes on with
     // the first one's conversation.
     ensure!(tokens(subtask, "input") == 3000, "three calls were counted as {}", figures(subtask));
+    costs(subtask, agent, 3)?;
     let asked = stage.seen().iter().filter(|seen| seen.said.contains("was not accepted")).count();
     ensure!(asked > 0, "the model was not asked again");
     Ok(figures(subtask))
@@ -215,8 +258,20 @@ fn hands_on(stage: &Stage, parent: &str, child: &str) -> Result<String> {
     let used = delegation.pointer("/metrics/tokensUsed").and_then(Value::as_u64);
     // Two calls of the parent and two of the child, 1,050 tokens each.
     ensure!(used == Some(4200), "the tree used {used:?} tokens");
-    let cost = delegation.pointer("/metrics/estimatedCost").unwrap_or(&Value::Null);
-    Ok(format!("{} tokens, cost {cost}", used.unwrap_or_default()))
+    costs(above, parent, 2)?;
+    costs(below, child, 2)?;
+    let sum = 2.0 * (price(parent).0 + price(child).0);
+    let cost = stage.json(&["cost", id])?;
+    is_about(cost.get("totalUsd").and_then(Value::as_f64), sum)?;
+    is_about(delegation.pointer("/metrics/estimatedCost").and_then(Value::as_f64), sum)?;
+    // What is nested is below the attempt that asked for it, not beside it.
+    let nested = cost.pointer("/tree/children/0/children/0/totalUsd").and_then(Value::as_f64);
+    is_about(nested, 2.0 * price(child).0)?;
+    Ok(format!(
+        "{} tokens, cost {sum} of which nested {}",
+        used.unwrap_or_default(),
+        2.0 * price(child).0
+    ))
 }
 
 fn refused_inside(stage: &Stage) -> Result<String> {

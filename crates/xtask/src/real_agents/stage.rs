@@ -78,7 +78,7 @@ impl Stage {
             };
             let text = format!(
                 "---\nname: {name}\ndescription: Works with {runner}.\n{model}\
-                 subagents:\n  allow: [\"*\"]\nlegation:\n  runner: {runner}\n{command}---\n\
+                 tools: {{deny: [web]}}\nsubagents:\n  allow: [\"*\"]\nlegation:\n  runner: {runner}\n{command}---\n\
                  Be brief.\n"
             );
             self.write(&format!("project/.legation/agents/{name}.md"), &text)?;

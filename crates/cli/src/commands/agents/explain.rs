@@ -7,7 +7,7 @@ use legation_core::ids::AgentId;
 use legation_engine::client::passed_on;
 use legation_runners::envoy::Tools;
 use legation_runners::permissions::{Row, told};
-use legation_runners::vendors::runner_of;
+use legation_runners::vendors::{in_vain, runner_of};
 use serde_json::json;
 
 use super::catalogue::Catalogue;
@@ -62,6 +62,8 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let definition = roster.resolve(callers.last(), &child)?;
     let runner = runner_of(&definition, &passed_on());
     let told = runner.map_or_else(Vec::new, |runner| told(runner, &Tools::of(&permissions)));
+    let wishes = runner.into_iter().flat_map(|runner| in_vain(runner, &definition));
+    let in_vain: Vec<&str> = wishes.map(|wish| wish.key).collect();
     let names = || [ROOT].into_iter().chain(callers.iter().map(AgentId::as_str));
     let value = json!({
         "allowed": answer.is_ok(), "reason": reason,
@@ -69,14 +71,14 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         "hint": answer.as_ref().err().map(|refusal| &refusal.hint),
         "parent": names().next_back(), "path": names().collect::<Vec<_>>(),
         "child": args.child, "tools": rows,
-        "runner": runner, "told": told,
+        "runner": runner, "told": told, "inVain": in_vain,
     });
     output.answer(&value, || {
         let parent = match callers.as_slice() {
             [] | [_] => names().next_back().unwrap_or(ROOT).to_owned(),
             _ => names().collect::<Vec<_>>().join(" → "),
         };
-        text((&parent, &args.child), &answer, &reason, &rows) + &as_told(runner, &told)
+        text((&parent, &args.child), &answer, &reason, &rows) + &as_told(runner, &told, &in_vain)
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -109,7 +111,7 @@ fn text(
 }
 
 /// What the program that runs the child is told of it.
-fn as_told(runner: Option<Runner>, told: &[Row]) -> String {
+fn as_told(runner: Option<Runner>, told: &[Row], in_vain: &[&str]) -> String {
     let Some(runner) = runner else {
         return "\nNothing is installed that could run it; see `legation doctor`.\n".to_owned();
     };
@@ -118,6 +120,11 @@ fn as_told(runner: Option<Runner>, told: &[Row]) -> String {
     let columns = longest.unwrap_or_default().clamp(4, MAX_TOOL_COLUMNS);
     for Row { tool, told, .. } in told {
         text.push_str(&row(&format!("{:<columns$}  ", clipped(tool, columns)), told));
+    }
+    if !in_vain.is_empty() {
+        let keys = in_vain.join(", ");
+        text.push('\n');
+        text.push_str(&block(&format!("It has no way to follow: {keys}"), 0));
     }
     text
 }

@@ -86,6 +86,17 @@ fn about_runs(report: &Report) -> String {
         let names: Vec<&str> = missing.iter().map(|runner| runner.name).collect();
         text.push_str(&entry("", &format!("not installed: {}", names.join(", "))));
     }
+    let default = match &report.default_runner {
+        Some(default) => format!("{}: {}", default.name, default.because),
+        None => "none: no program is installed, so agents have to name a runner".to_owned(),
+    };
+    text.push_str(&entry("default", &default));
+    let own = match report.prices.own.as_slice() {
+        [] => "`[prices]` may say others".to_owned(),
+        own => format!("`[prices]` has others for {}", own.join(", ")),
+    };
+    let as_of = report.prices.as_of;
+    text.push_str(&entry("prices", &format!("those of {as_of}; {own}")));
     let engine = match report.engine.pid {
         Some(pid) => format!("runs as process {pid}"),
         None => "not running; it is started when it is needed".to_owned(),

@@ -1,5 +1,5 @@
 //! What executes agents here: which programs are found, whether somebody seems to be
-//! logged in, and when a budget ends them.
+//! logged in, when a budget ends them, and which of them is taken where nobody says.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use legation_core::agent::Runner;
 use legation_engine::client::passed_on;
-use legation_runners::vendors::Vendor;
+use legation_runners::vendors::{Chosen, Vendor, choose};
 use serde::Serialize;
 
 /// How long a program may take to say which version it is.
@@ -36,6 +36,20 @@ pub(super) struct Found {
     pub(super) budget: &'static str,
     /// What that means.
     pub(super) note: &'static str,
+}
+
+/// The runner of agents that name none.
+#[derive(Serialize)]
+pub(super) struct ByDefault {
+    pub(super) name: &'static str,
+    /// Why it is that.
+    pub(super) because: &'static str,
+}
+
+/// The runner of agents that name none; nothing where no program is installed.
+pub(super) fn by_default() -> Option<ByDefault> {
+    let Chosen { runner, because } = choose(&passed_on())?;
+    Some(ByDefault { name: runner.as_str(), because })
 }
 
 /// Every runner there is.

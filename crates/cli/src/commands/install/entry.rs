@@ -5,6 +5,7 @@ use std::path::Path;
 use legation_runners::door::CALL_MS;
 use serde_json::{Value, json};
 
+use super::dialect::Dialect;
 use super::program::Program;
 use super::{in_json, in_toml};
 
@@ -54,12 +55,16 @@ impl Entry {
         }
     }
 
+    fn dialect(&self) -> Dialect {
+        Dialect::of(self.program)
+    }
+
     /// What stands in the text under our name.
     fn found(&self, text: &str) -> Option<Value> {
         let whole: Value = match self.program {
             Program::Codex => toml::from_str(text).ok()?,
             Program::ClaudeCode | Program::Opencode | Program::Gemini => {
-                serde_json::from_str(text).ok()?
+                self.dialect().read(text).ok()?
             }
         };
         whole.get(self.section())?.get(NAME).cloned()
@@ -75,7 +80,7 @@ impl Entry {
         let is_whole = match self.program {
             Program::Codex => text.parse::<toml_edit::DocumentMut>().is_ok(),
             Program::ClaudeCode | Program::Opencode | Program::Gemini => {
-                text.trim().is_empty() || serde_json::from_str::<Value>(text).is_ok()
+                text.trim().is_empty() || self.dialect().read(text).is_ok()
             }
         };
         is_whole && self.found(text).is_none()
@@ -95,10 +100,10 @@ impl Entry {
             // It would add the address itself, and the file would no longer be as we left it.
             Program::Opencode if text.is_empty() => {
                 let text = format!("{{\n  \"$schema\": \"{SCHEMA}\"\n}}\n");
-                in_json::put(&text, (self.section(), NAME), &self.value)
+                in_json::put(&text, (self.section(), NAME), &self.value, self.dialect())
             }
             Program::ClaudeCode | Program::Opencode | Program::Gemini => {
-                in_json::put(text, (self.section(), NAME), &self.value)
+                in_json::put(text, (self.section(), NAME), &self.value, self.dialect())
             }
         }
     }
@@ -109,7 +114,7 @@ impl Entry {
         let text = self.take_out_alone(text)?;
         match self.program {
             Program::ClaudeCode | Program::Opencode | Program::Gemini if with_section => {
-                Some(in_json::take_out_empty(&text, self.section()).unwrap_or(text))
+                Some(in_json::take_out_empty(&text, self.section(), self.dialect()).unwrap_or(text))
             }
             Program::ClaudeCode | Program::Opencode | Program::Gemini | Program::Codex => {
                 Some(text)
@@ -126,7 +131,7 @@ impl Entry {
         match self.program {
             Program::Codex => in_toml::take_out(text, (self.section(), NAME)),
             Program::ClaudeCode | Program::Opencode | Program::Gemini => {
-                in_json::take_out(text, (self.section(), NAME))
+                in_json::take_out(text, (self.section(), NAME), self.dialect())
             }
         }
     }

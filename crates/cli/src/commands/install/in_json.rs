@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::dialect::Dialect;
 use super::in_toml::with;
 
 /// The section and the name in it.
@@ -14,63 +15,59 @@ type At<'a> = (&'a str, &'a str);
 const INDENT: &str = "  ";
 
 /// The text with the entry.
-pub(super) fn put(text: &str, (section, name): At<'_>, entry: &Value) -> Result<String, String> {
+pub(super) fn put(
+    text: &str,
+    (section, name): At<'_>,
+    entry: &Value,
+    dialect: Dialect,
+) -> Result<String, String> {
     if text.trim().is_empty() {
         let whole = serde_json::json!({section: {name: entry}});
         return Ok(format!("{whole:#}\n"));
     }
-    let before: Value = serde_json::from_str(text).map_err(|problem| unreadable(text, &problem))?;
+    let before = dialect.read(text).map_err(|problem| unreadable(text, &problem))?;
     let expected = with(before, (section, name), entry);
     let expected = expected.ok_or_else(|| format!("has no place for a section `{section}`"))?;
+    let page = Page { text, plain: dialect.plain(text) };
     // Whatever the text looks like: if it does not say what it should, it is not written.
-    let after = placed(text, (section, name), entry).filter(|after| says(after, &expected));
+    let after = page.placed((section, name), entry);
+    let after = after.filter(|after| says(dialect, after, &expected));
     after.ok_or_else(|| "is written in a way that cannot be added to".to_owned())
 }
 
 /// The text without the entry.
-pub(super) fn take_out(text: &str, (section, name): At<'_>) -> Option<String> {
-    let mut expected: Value = serde_json::from_str(text).ok()?;
+pub(super) fn take_out(text: &str, (section, name): At<'_>, dialect: Dialect) -> Option<String> {
+    let mut expected = dialect.read(text).ok()?;
     expected.get_mut(section)?.as_object_mut()?.shift_remove(name)?;
-    let servers = Object::at(text, Object::root(text)?.find(section)?.value.start)?;
-    servers.without(text, name).filter(|after| says(after, &expected))
+    let page = Page { text, plain: dialect.plain(text) };
+    let servers = page.object(page.root()?.find(section)?.value.start)?;
+    page.without(&servers, name).filter(|after| says(dialect, after, &expected))
 }
 
 /// The text without the section, if that is empty.
-pub(super) fn take_out_empty(text: &str, section: &str) -> Option<String> {
-    let mut expected: Value = serde_json::from_str(text).ok()?;
+pub(super) fn take_out_empty(text: &str, section: &str, dialect: Dialect) -> Option<String> {
+    let mut expected = dialect.read(text).ok()?;
     let gone = expected.as_object_mut()?.shift_remove(section)?;
-    let after = Object::root(text)?.without(text, section).filter(|it| says(it, &expected))?;
+    let page = Page { text, plain: dialect.plain(text) };
+    let after = page.without(&page.root()?, section);
+    let after = after.filter(|after| says(dialect, after, &expected))?;
     gone.as_object()?.is_empty().then_some(after)
 }
 
-fn says(text: &str, expected: &Value) -> bool {
-    serde_json::from_str::<Value>(text).is_ok_and(|said| said == *expected)
+fn says(dialect: Dialect, text: &str, expected: &Value) -> bool {
+    dialect.read(text).is_ok_and(|said| said == *expected)
 }
 
 fn unreadable(text: &str, problem: &serde_json::Error) -> String {
     let has_comments = text.contains("//") || text.contains("/*");
-    match has_comments {
-        true => "has comments, which would be lost".to_owned(),
-        false => format!("is not JSON ({problem})"),
-    }
+    let why = if has_comments { ", and its program allows no comments" } else { "" };
+    format!("is not JSON ({problem}){why}")
 }
 
-fn placed(text: &str, (section, name): At<'_>, entry: &Value) -> Option<String> {
-    let root = Object::root(text)?;
-    let unit = root.members.first().and_then(|first| margin(text, first.start));
-    let unit = unit.filter(|unit| !unit.is_empty()).unwrap_or(INDENT);
-    let Some(there) = root.find(section) else {
-        let section_entry = serde_json::json!({name: entry});
-        return root.with(text, (section, &section_entry), unit);
-    };
-    let servers = Object::at(text, there.value.start)?;
-    match servers.find(name) {
-        Some(old) => {
-            let margin = margin(text, old.start).unwrap_or_default();
-            replaced(text, old.value.clone(), &written(entry, margin, unit))
-        }
-        None => servers.with(text, (name, entry), unit),
-    }
+/// A text, and the same with everything blank that is no JSON.
+struct Page<'a> {
+    text: &'a str,
+    plain: String,
 }
 
 /// An object in a text: where it opens and closes, and what is in it.
@@ -80,19 +77,26 @@ struct Object {
     close: usize,
 }
 
+impl Object {
+    fn find(&self, name: &str) -> Option<&Member> {
+        self.members.iter().rfind(|member| member.name == name)
+    }
+}
+
 struct Member {
     name: String,
     start: usize,
     value: Range<usize>,
 }
 
-impl Object {
-    fn root(text: &str) -> Option<Self> {
-        Self::at(text, after_blanks(text, 0))
+impl Page<'_> {
+    fn root(&self) -> Option<Object> {
+        self.object(after_blanks(&self.plain, 0))
     }
 
     /// The object that opens here. The text is JSON; that was seen before.
-    fn at(text: &str, open: usize) -> Option<Self> {
+    fn object(&self, open: usize) -> Option<Object> {
+        let text = self.plain.as_str();
         let byte = |at: usize| text.as_bytes().get(at).copied();
         if byte(open)? != b'{' {
             return None;
@@ -109,43 +113,86 @@ impl Object {
             members.push(Member { name, start: at, value });
             at = if byte(next)? == b',' { after_blanks(text, next + 1) } else { next };
         }
-        Some(Self { open, members, close: at })
+        Some(Object { open, members, close: at })
     }
 
-    fn find(&self, name: &str) -> Option<&Member> {
-        self.members.iter().rfind(|member| member.name == name)
+    fn placed(&self, (section, name): At<'_>, entry: &Value) -> Option<String> {
+        let root = self.root()?;
+        let unit = root.members.first().and_then(|first| margin(self.text, first.start));
+        let unit = unit.filter(|unit| !unit.is_empty()).unwrap_or(INDENT);
+        let Some(there) = root.find(section) else {
+            let section_entry = serde_json::json!({name: entry});
+            return self.with(&root, (section, &section_entry), unit);
+        };
+        let servers = self.object(there.value.start)?;
+        match servers.find(name) {
+            Some(old) => {
+                let margin = margin(self.text, old.start).unwrap_or_default();
+                replaced(self.text, old.value.clone(), &written(entry, margin, unit))
+            }
+            None => self.with(&servers, (name, entry), unit),
+        }
+    }
+
+    /// The text with one more member, at the end. A comment stays with what it is about.
+    fn with(&self, object: &Object, (name, value): (&str, &Value), unit: &str) -> Option<String> {
+        let (text, name) = (self.text, Value::from(name));
+        let from = object.members.last().map_or(object.open + 1, |last| last.value.end);
+        let tail = text.get(from..object.close)?;
+        // What stands on the same line is about what stands before it.
+        let line = tail.find('\n').filter(|_| !tail.trim().is_empty());
+        let Some(last) = object.members.last() else {
+            let outer = line_margin(text, object.open);
+            let inner = format!("{outer}{unit}");
+            let member = format!("\n{inner}{name}: {}", written(value, &inner, unit));
+            if tail.trim().is_empty() {
+                return replaced(text, from..object.close, &format!("{member}\n{outer}"));
+            }
+            let at = from + line.unwrap_or_default();
+            return replaced(text, at..at, &member);
+        };
+        let new = match margin(text, last.start) {
+            Some(margin) => format!("\n{margin}{name}: {}", written(value, margin, unit)),
+            None => format!(" {name}: {value}"),
+        };
+        // A comma that is no JSON is blank in the copy, and there in the text.
+        let commented = Dialect::Comments.plain(text);
+        let comma = if commented.get(from..object.close)?.contains(',') { "" } else { "," };
+        let Some(line) = line else {
+            let at = if comma.is_empty() { from + tail.find(',')? + 1 } else { from };
+            return replaced(text, at..at, &format!("{comma}{new}"));
+        };
+        let at = from + line;
+        replaced(&replaced(text, at..at, &new)?, from..from, comma)
     }
 
     /// The text without a member.
-    fn without(&self, text: &str, name: &str) -> Option<String> {
-        let at = self.members.iter().position(|member| member.name == name)?;
-        let member = self.members.get(at)?;
-        let before = at.checked_sub(1).and_then(|at| self.members.get(at));
-        let cut = match (before, self.members.get(at + 1)) {
-            (Some(before), _) => before.value.end..member.value.end,
-            (None, Some(next)) => member.start..next.start,
-            (None, None) => self.open + 1..self.close,
-        };
-        replaced(text, cut, "")
-    }
-
-    /// The text with one more member, at the end.
-    fn with(&self, text: &str, (name, value): (&str, &Value), unit: &str) -> Option<String> {
-        let name = Value::from(name);
-        let Some(last) = self.members.last() else {
-            let outer = line_margin(text, self.open);
-            let inner = format!("{outer}{unit}");
-            let member = format!("{name}: {}", written(value, &inner, unit));
-            let new = format!("\n{inner}{member}\n{outer}");
-            return replaced(text, self.open + 1..self.close, &new);
-        };
-        let new = match margin(text, last.start) {
-            Some(margin) => {
-                format!(",\n{margin}{name}: {}", written(value, margin, unit))
+    fn without(&self, object: &Object, name: &str) -> Option<String> {
+        let members = &object.members;
+        let at = members.iter().position(|member| member.name == name)?;
+        let member = members.get(at)?;
+        let line = margin(self.text, member.start).map(|margin| member.start - margin.len() - 1);
+        let own = line.unwrap_or(member.start)..member.value.end;
+        let comma_after = |from: usize| Some(from + self.plain.get(from..)?.find(',')?);
+        let before = at.checked_sub(1).and_then(|at| members.get(at));
+        match (before, members.get(at + 1)) {
+            (Some(before), _) => {
+                let comma = comma_after(before.value.end)?;
+                let own = if line.is_some() { own } else { comma + 1..own.end };
+                replaced(&replaced(self.text, own, "")?, comma..comma + 1, "")
             }
-            None => format!(", {name}: {value}"),
-        };
-        replaced(text, last.value.end..last.value.end, &new)
+            (None, Some(next)) => {
+                let comma = comma_after(member.value.end)?;
+                let end = if line.is_some() { comma + 1 } else { next.start };
+                replaced(self.text, own.start..end, "")
+            }
+            (None, None) => {
+                let around = object.open + 1..object.close;
+                let is_alone = self.text.get(around.start..member.start)?.trim().is_empty()
+                    && self.text.get(member.value.end..around.end)?.trim().is_empty();
+                replaced(self.text, if is_alone { around } else { own }, "")
+            }
+        }
     }
 }
 

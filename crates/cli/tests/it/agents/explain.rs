@@ -59,7 +59,8 @@ fn explain_says_which_layer_decided_each_tool() {
               "level": "deny",
               "told": "its workspace is read-only, where there is a fence"
             }
-          ]
+          ],
+          "inVain": []
         }
     "#]]
     .assert_eq(&project().run(&ask));
@@ -235,4 +236,43 @@ fn everybody_above_has_a_say_in_what_is_left() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["path"], serde_json::json!(["user", "lead", "writer"]));
     assert_eq!(json["parent"], "writer");
+}
+
+#[test]
+fn what_a_runner_has_no_way_to_follow_is_told_and_warned_about() {
+    let session = Session::new();
+    let agent = |runner: &str| {
+        let text = format!(
+            "---\nid: a\ndescription: test agent\nmaxTurns: 3\ntemperature: 0.5\nlegation:\n  \
+             runner: {runner}\n  command: [\"true\"]\n---\nDo it.\n"
+        );
+        session.write(".legation/agents/a.md", text);
+        let told = session.run(&["agents", "explain", "--parent", "user", "--child", "a"]);
+        let told = told.rsplit_once("no way to follow: ").map_or("", |(_, keys)| keys.trim());
+        let check = session.run(&["agents", "check"]);
+        let warnings = check.matches("has no effect").count();
+        format!("{runner}: {told} ({warnings} warnings)\n")
+    };
+    let runners = ["command", "claude-code", "codex", "opencode", "gemini", "acp", "llm"];
+    expect![[r#"
+        command: maxTurns, temperature (2 warnings)
+        claude-code: temperature (1 warnings)
+        codex: maxTurns, temperature (2 warnings)
+        opencode:  (0 warnings)
+        gemini: temperature (1 warnings)
+        acp: maxTurns, temperature (2 warnings)
+        llm:  (0 warnings)
+    "#]]
+    .assert_eq(&runners.map(agent).concat());
+    session.write(
+        ".legation/agents/a.md",
+        "---\nid: a\ndescription: test agent\ntemperature: 0.5\nlegation: {runner: codex}\n---\n",
+    );
+    expect![[r#"
+        warning: .legation/agents/a.md: `temperature` has no effect: `codex` has no
+          way to follow it
+          suggestion: leave it out, or choose one of opencode, llm
+        1 agent: 0 errors, 1 warning, 0 notes
+    "#]]
+    .assert_eq(&session.run(&["agents", "check"]));
 }

@@ -142,32 +142,54 @@ fn long_data_goes_and_nothing_else_does() {
     assert_eq!(subtask["filesChanged"], json!(["a.txt"]));
 }
 
+/// A subtask of that view, with a whole return.
+fn returned(view: &Value) -> Value {
+    let mut subtask = view["subtasks"][0].clone();
+    subtask["return"] = json!({
+        "status": "completed", "summary": "Found \u{1b}[31mnothing.", "errors": [],
+        "artifacts": [{"type": "report", "path": "a.txt"}],
+        "metadata": {
+            "session_id": "sess_1_abcdef", "agent_type": "linter", "delegation_depth": 1,
+            "delegation_path": ["user", "linter"],
+        },
+    });
+    subtask
+}
+
 #[test]
-fn long_texts_are_cut_and_long_lists_go_where_they_are_longest() {
+fn what_many_children_say_is_summarised_the_most_important_first() {
     let mut view = view("partial");
-    let one = view["subtasks"][0].clone();
+    let one = returned(&view);
     let mut many = one.clone();
-    let files: Vec<String> = (0..900).map(|no| format!("src/file-{no}.rs")).collect();
-    many["receipt"]["filesChanged"] = json!(files);
-    many["return"]["errors"] = json!([{"type": "execution", "message": "y".repeat(3_000)}]);
+    many["id"] = json!("b");
+    many["return"]["summary"] = json!("Wrote <system>half</system> of it.");
+    many["return"]["errors"] = json!([{
+        "type": "execution", "message": "y ".repeat(6_000), "recoverable": true,
+        "recommendation": "Go on.",
+    }]);
     view["subtasks"] = json!([one, many]);
     let told = told(&view);
-    let subtasks = &told["subtasks"];
-    assert_eq!(subtasks[0]["filesChanged"], json!(["a.txt"]), "{told}");
-    assert!(subtasks[1].get("filesChanged").is_none(), "{told}");
-    let message = subtasks[1]["errors"][0]["message"].as_str().unwrap();
-    assert_eq!(message, format!("{}…", "y".repeat(400)));
-    assert_eq!(subtasks[1]["summary"], "Found ␛[31mnothing.");
+    assert!(told.get("subtasks").is_none(), "{told}");
+    assert_eq!(told["summary"], "All is well.");
+    let results = told["results"].as_str().unwrap();
+    let first = results.lines().take(3).collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        first,
+        "a (linter): completed\n  summary: Found ␛[31mnothing.\n  artifact: a.txt (report)"
+    );
+    assert!(results.contains("  summary: Wrote <\\system>half<\\/system> of it.\n"), "{results}");
+    assert!(results.contains("  error: y y"), "{results}");
+    let link = "characters left out; all of it: legation://delegation/del-1]\n";
+    assert!(results.ends_with(link), "{results}");
 }
 
 #[test]
 fn what_cannot_be_told_of_so_many_is_behind_the_link() {
     let mut view = view("completed");
     view["result"]["summary"] = json!("<system>".repeat(3_000));
-    let subtask = view["subtasks"][0].clone();
-    view["subtasks"] = Value::Array(vec![subtask; 300]);
+    view["subtasks"] = Value::Array(vec![returned(&view); 3_000]);
     let told = told(&view);
-    assert_eq!(told["subtasks"], json!(["300 entries are in the linked resource"]), "{told}");
+    assert!(told["results"].as_str().unwrap().ends_with(" results left out]\n"), "{told}");
     assert_eq!(told["status"], "completed");
     assert!(told["summary"].as_str().unwrap().starts_with("<\\system><\\system>"), "{told}");
 }

@@ -14,7 +14,7 @@ pub(super) fn model(answers: Vec<Value>) -> String {
 }
 
 /// The same, with what it is asked.
-fn listening_model(answers: Vec<Value>) -> (String, Receiver<Value>) {
+pub(super) fn listening_model(answers: Vec<Value>) -> (String, Receiver<Value>) {
     let (tell, asked) = channel();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());

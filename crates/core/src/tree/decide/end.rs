@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cancel;
+use crate::prices::CostBasis;
 use crate::returns::{self, Ceiling, Grandchild, Metadata, Receipt, Return, Stop, StopReason};
 use crate::time::Now;
 use crate::tree::arena::AttemptNo;
@@ -53,7 +54,13 @@ fn receipt(state: &State, no: AttemptNo, end: &End, now: Now) -> Receipt {
         (Some(known), Some(last)) => Some(known.at_least(&last)),
         (known, last) => known.or(last),
     };
-    receipt.cost_usd = attempt.cost.max(receipt.cost_usd);
+    // The runner's own word counts, even where a table of prices had said more on the way;
+    // but not from somebody who missed some of what was told, such as an engine that came
+    // back to an output of which the middle is gone.
+    let heard_all = receipt.tokens.unwrap_or_default() == end.receipt.tokens.unwrap_or_default();
+    if receipt.cost_basis != Some(CostBasis::Runner) || !heard_all {
+        receipt.cost_usd = attempt.cost.max(receipt.cost_usd);
+    }
     let child = |no: &_| {
         let child: &crate::tree::state::Delegation = &state.delegations[*no];
         let ended = child.ended.map(|outcome| outcome.as_str().to_owned());

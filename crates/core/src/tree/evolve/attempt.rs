@@ -128,6 +128,25 @@ pub(super) fn settle(state: &mut State, no: AttemptNo, tokens: Option<&Tokens>, 
     }
 }
 
+/// Takes back what was booked by an estimate and was not spent after all.
+fn correct(state: &mut State, no: AttemptNo, cost: Option<Usd>) {
+    let attempt = &mut state.attempts[no];
+    let booked = attempt.cost.unwrap_or_default();
+    let excess = Amount { tokens: 0, cost: booked - cost.unwrap_or(booked) };
+    if excess == Amount::ZERO {
+        return;
+    }
+    attempt.cost = cost;
+    let subtask = &state.subtasks[attempt.subtask];
+    let mut next = Some(subtask.delegation);
+    state.ledger.take_back(subtask.account, excess);
+    while let Some(above) = next {
+        let delegation = &mut state.delegations[above];
+        delegation.used = delegation.used - excess;
+        next = delegation.parent.map(|parent| state.delegation_of(parent));
+    }
+}
+
 pub(super) fn ask(state: &mut State, no: AttemptNo, what: &str) {
     state.attempts[no].step = Step::Asking(what.to_owned());
     give_slot(state, no);
@@ -237,6 +256,7 @@ pub(super) fn stop(state: &mut State, no: AttemptNo, reason: StopReason) {
 pub(super) fn end(state: &mut State, ended: &Arc<AttemptEnded>, at: Now) {
     let no = ended.attempt;
     settle(state, no, ended.receipt.tokens.as_ref(), ended.receipt.cost_usd);
+    correct(state, no, ended.receipt.cost_usd);
     give_slot(state, no);
     let attempt = &mut state.attempts[no];
     state.open.timers.remove(&(attempt.deadline, Timer::Attempt(no)));

@@ -2,6 +2,7 @@
 
 use legation_core::Code;
 use legation_core::ids::AttemptId;
+use legation_core::prices::CostBasis;
 use legation_core::returns::{
     Artifact, Metadata, Receipt, Return, ReturnError, ReturnStatus, Tokens, Verification,
 };
@@ -118,6 +119,12 @@ impl Answer {
     /// The runner's own figure.
     pub(crate) fn cost(self, dollars: f64) -> Self {
         self.seen(|receipt| receipt.cost_usd = Some(usd(dollars)))
+    }
+
+    /// The runner says itself that it cost this.
+    pub(crate) fn own_cost(self, dollars: f64) -> Self {
+        let own = |receipt: &mut Receipt| receipt.cost_basis = Some(CostBasis::Runner);
+        self.cost(dollars).seen(own)
     }
 
     pub(crate) fn tokens(self, output: u64) -> Self {

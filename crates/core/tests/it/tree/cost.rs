@@ -145,3 +145,33 @@ fn a_cost_that_shrinks_is_an_old_report() {
     "#]]);
     assert_eq!(story.state.attempts[story.attempt_no("a")].cost, Some(usd(0.5)));
 }
+
+#[test]
+fn the_runners_own_figure_counts_even_where_the_table_said_more_on_the_way() {
+    let mut story = Story::new(parallel("a b").with(|call| call.call.cost = Some(usd(1.00))));
+    story.run("a b").pays("a", 0.40).returns("a", completed("done").own_cost(0.30));
+    let ended = story.state.attempts[story.attempt_no("a")].end.clone().unwrap();
+    assert_eq!(ended.receipt.cost_usd, Some(usd(0.30)));
+    story.accounts(expect![[r#"
+        tree: 0 tokens and $0.30 of 2000000 tokens and $1.00 used, 200000 tokens and $0.50 reserved
+        a: 0 tokens and $0.30 of 200000 tokens and $0.50 used, 0 tokens and $0.00 reserved, closed
+        b: 0 tokens and $0.00 of 200000 tokens and $0.50 used, 0 tokens and $0.00 reserved
+    "#]]);
+}
+
+#[test]
+fn a_figure_of_who_has_not_heard_all_takes_nothing_back() {
+    let mut story = Story::new(parallel("a b").with(|call| call.call.cost = Some(usd(1.00))));
+    story.run("a b").uses("a", 50).pays("a", 0.40);
+    story.returns("a", completed("done").own_cost(0.30).tokens(40));
+    let ended = story.state.attempts[story.attempt_no("a")].end.clone().unwrap();
+    assert_eq!(ended.receipt.cost_usd, Some(usd(0.40)));
+}
+
+#[test]
+fn an_estimate_that_is_less_in_the_end_takes_nothing_back() {
+    let mut story = Story::new(parallel("a b").with(|call| call.call.cost = Some(usd(1.00))));
+    story.run("a b").pays("a", 0.40).returns("a", completed("done").cost(0.30));
+    let ended = story.state.attempts[story.attempt_no("a")].end.clone().unwrap();
+    assert_eq!(ended.receipt.cost_usd, Some(usd(0.40)));
+}

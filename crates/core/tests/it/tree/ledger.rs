@@ -110,6 +110,10 @@ impl World {
                 let at = at.index(self.accounts.len());
                 if self.account(at).open {
                     self.ledger.settle(self.accounts[at].0, *amount);
+                    let mut other = self.ledger.clone();
+                    other.settle(self.accounts[at].0, amount.share(3));
+                    other.take_back(self.accounts[at].0, amount.share(3));
+                    prop_assert_eq!(&other, &self.ledger, "as if it had never been booked");
                     let mut next = Some(at);
                     while let Some(at) = next {
                         self.accounts[at].2 += *amount;

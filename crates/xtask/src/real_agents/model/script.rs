@@ -9,6 +9,8 @@ use super::text;
 /// What shells are called in the programs' requests.
 const SHELLS: &[&str] =
     &["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
+/// Tools by which a program is known, and what that one's tool for the web is called.
+const WEB: &[(&str, &str)] = &[("Write", "WebFetch"), ("bash", "webfetch")];
 /// What tools that write files are called.
 const WRITERS: &[&str] = &["Write", "write", "write_file"];
 
@@ -19,6 +21,8 @@ pub(crate) enum Step {
     Shell(String),
     /// Writes a file.
     Write(&'static str, &'static str),
+    /// Wants something from the web, which it was not offered.
+    Web,
     /// Calls one of our tools.
     Call(&'static str, Value),
     /// Says something.
@@ -100,6 +104,7 @@ impl Step {
         match self {
             Self::Shell(command) => shell(asked, command),
             Self::Write(path, content) => write(asked, path, content),
+            Self::Web => web(asked),
             Self::Call(name, arguments) => {
                 let ours = asked
                     .tools
@@ -143,6 +148,16 @@ fn shell(asked: &Asked, command: &str) -> Move {
         all.insert("description".to_owned(), json!("A step of the script"));
     }
     tool.used_with(arguments)
+}
+
+/// A call of the tool that the program would have, had it been given it. Which program it is
+/// shows in what it offers.
+fn web(asked: &Asked) -> Move {
+    let offers = |name: &str| asked.tools.iter().any(|tool| tool.name == name);
+    let known = WEB.iter().find(|(offered, _)| offers(offered));
+    let tool = known.map_or("web_fetch", |(_, tool)| *tool).to_owned();
+    let arguments = json!({"url": "http://a.b", "prompt": "http://a.b", "format": "text"});
+    Move::Use { tool, group: None, arguments }
 }
 
 fn write(asked: &Asked, path: &str, content: &str) -> Move {
