@@ -46,6 +46,12 @@ impl Usd {
         Self(self.0.saturating_sub(other.0))
     }
 
+    /// So many times the amount.
+    #[must_use]
+    pub fn times(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+
     /// An equal share for each of `parts`, rounded down.
     #[must_use]
     pub fn share(self, parts: u64) -> Self {

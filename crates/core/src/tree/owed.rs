@@ -43,8 +43,12 @@ pub fn owed_apart(state: &State) -> Vec<Effect> {
 fn stops(state: &State, owed: &mut Vec<Effect>) {
     let open = &state.open;
     let stop = |no: &AttemptNo| state.attempts[*no].stop.unwrap_or(StopReason::Cancelled);
-    // Children come after their parents in every count, so this is leaves first.
-    owed.extend(open.stopping.iter().rev().map(|no| Effect::Stop(*no, stop(no))));
+    // Leaves first: whoever is cancelled is told once nothing that it delegated is left. Time
+    // and budget wait for nobody.
+    let is_due = |no: &&AttemptNo| {
+        stop(no) != StopReason::Cancelled || state.attempts[**no].open_children == 0
+    };
+    owed.extend(open.stopping.iter().rev().filter(is_due).map(|no| Effect::Stop(*no, stop(no))));
     owed.extend(open.thermal.iter().map(|no| {
         if state.attempts[*no].frozen { Effect::Thaw(*no) } else { Effect::Freeze(*no) }
     }));

@@ -173,7 +173,8 @@ impl Request<'_> {
         let opening = pattern::open(command, &graph.needs, self.state.subtasks.next());
         let batch = self.batch(&opening);
         self.check_permitted()?;
-        let reserved = bounds::admit(self.state, self.limits, &caller, &batch)?;
+        let admitted = bounds::admit(self.state, self.limits, &caller, &batch);
+        let reserved = admitted.map_err(|refusal| self.with_holder(refusal))?;
         let granted = batch.asks.iter().map(|ask| ask.key.clone()).zip(reserved).collect();
         let subtasks = self.subtasks(&opening.drafts, granted);
         let times: Vec<u64> = subtasks.iter().map(|subtask| subtask.timeout_ms).collect();
@@ -227,6 +228,18 @@ impl Request<'_> {
             needs.push(names);
         }
         check_graph(&ids, &needs)
+    }
+
+    /// A caller whose budget is in the hands of what it delegated before can help itself.
+    fn with_holder(&self, refusal: Refusal) -> Refusal {
+        let held = self.parent.map(|_| self.state.ledger.get(self.state.purse_of(self.parent)));
+        let is_held = held.is_some_and(|account| account.reserved != Amount::ZERO);
+        if refusal.code != Code::BudgetExceeded || !is_held {
+            return refusal;
+        }
+        let hint = "What you delegated before holds the rest until it ends: wait for it, ask for \
+            all of it in one batch, or give each call a budget and a cost of its own.";
+        Refusal { hint: hint.to_owned(), ..refusal }
     }
 
     fn batch<'b>(&'b self, opening: &'b Opening) -> Batch<'b> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{attempt, graph};
+use crate::money::Usd;
 use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::event::{Accepted, Caller, NewSubtask, Outcome, Settings};
@@ -73,6 +74,7 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
         width: accepted.width,
         cap: accepted.cap,
         used: Amount::ZERO,
+        dearest: Usd::ZERO,
         timeout_ms: accepted.timeout_ms,
         include_dirty: accepted.include_dirty,
         waits: accepted.waits,

@@ -147,6 +147,17 @@ fn correct(state: &mut State, no: AttemptNo, cost: Option<Usd>) {
     }
 }
 
+/// Remembers what a subtask cost for which too little was reserved: those that come after
+/// it may cost as much.
+fn note_dearest(state: &mut State, no: AttemptNo) {
+    let subtask = &state.subtasks[state.attempts[no].subtask];
+    let account = state.ledger.get(subtask.account);
+    if account.used.cost > account.ceiling.cost {
+        let delegation = &mut state.delegations[subtask.delegation];
+        delegation.dearest = delegation.dearest.max(account.used.cost);
+    }
+}
+
 pub(super) fn ask(state: &mut State, no: AttemptNo, what: &str) {
     state.attempts[no].step = Step::Asking(what.to_owned());
     give_slot(state, no);
@@ -257,6 +268,7 @@ pub(super) fn end(state: &mut State, ended: &Arc<AttemptEnded>, at: Now) {
     let no = ended.attempt;
     settle(state, no, ended.receipt.tokens.as_ref(), ended.receipt.cost_usd);
     correct(state, no, ended.receipt.cost_usd);
+    note_dearest(state, no);
     give_slot(state, no);
     let attempt = &mut state.attempts[no];
     state.open.timers.remove(&(attempt.deadline, Timer::Attempt(no)));

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::config::Pattern;
 use crate::ids::{AgentId, DelegationId, SubtaskId, TaskId};
+use crate::money::Usd;
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
 use crate::tree::event::{Cast, DelegationResult, Outcome, Resolver};
@@ -53,6 +54,8 @@ pub struct Delegation {
     pub cap: Option<Amount>,
     /// What they have spent, everything below included.
     pub used: Amount,
+    /// The most that one of its subtasks has cost although less was reserved for it.
+    pub dearest: Usd,
     /// Milliseconds it may take, from its first start.
     pub timeout_ms: u64,
     /// Whether the caller's uncommitted files come along.

@@ -17,9 +17,8 @@ fn a_cancel_reaches_grandchildren_first() {
         del-1 cancelled by ana: enough
         a#1 has to stop: cancelled
     "#]]);
-    story.owed(expect![
-        "stop c#1 (cancelled), stop b#1 (cancelled), stop a#1 (cancelled), wake +3600s"
-    ]);
+    // Nobody is told before everything below has stopped.
+    story.owed(expect!["stop c#1 (cancelled), wake +3600s"]);
     story.tree(expect![[r#"
         del-1 running
           a running
@@ -29,6 +28,8 @@ fn a_cancel_reaches_grandchildren_first() {
                   c running
                   d cancelled
     "#]]);
+    story.stops("c").owed(expect!["stop b#1 (cancelled), deliver del-b, wake +3600s"]);
+    story.stops("b").owed(expect!["stop a#1 (cancelled), deliver del-a, wake +3600s"]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn twelve_cents_left_and_ten_calls_that_need_five_run_two() {
         Remaining: $0.02
         Asked for: $0.05
 
-        Suggestion: Ask for less, or raise limits.maxCostUsd.
+        Suggestion: What you delegated before holds the rest until it ends: wait for it, ask for all of it in one batch, or give each call a budget and a cost of its own.
     "#]]);
     story.remaining(
         "a",
@@ -59,6 +59,58 @@ fn twelve_cents_left_and_ten_calls_that_need_five_run_two() {
             r#"{"depth":2,"width":5,"count":8,"tokens":190000,"costUsd":0.02,"timeMs":600000}"#
         ]],
     );
+}
+
+#[test]
+fn twelve_cents_left_and_ten_subtasks_that_turn_out_to_need_five_run_two() {
+    let mut story = Story::bounded(parallel("a b c d e f g h i j"), |s| {
+        s.limits.max_cost_usd = usd(0.12);
+        s.limits.max_concurrent_agents = 1;
+    });
+    for name in ["a", "b"] {
+        story.run(name).returns(name, completed("done").cost(0.05)).merged(name);
+    }
+    story.so_far().start("c").events(expect![[r#"
+        c is failed: $0.02 is left, and another subtask has cost $0.05, more than its share.
+    "#]]);
+    for name in ["d", "e", "f", "g", "h", "i", "j"] {
+        story.start(name);
+    }
+    assert_eq!(story.state.attempts.len(), 2);
+    assert_eq!(story.state.ledger.accounts()[0].used.cost, usd(0.10));
+}
+
+#[test]
+fn what_runs_beside_is_expected_to_cost_as_much() {
+    let mut story = Story::bounded(parallel("a b c"), |s| s.limits.max_cost_usd = usd(0.12));
+    story.run("a b").returns("a", completed("done").cost(0.05)).merged("a");
+    // Seven cents are left, and five of them are spoken for by the one that runs.
+    story.so_far().start("c").events(expect![[r#"
+        c is failed: $0.07 is left, and another subtask has cost $0.05, more than its share.
+    "#]]);
+}
+
+#[test]
+fn what_stayed_within_its_share_says_nothing_about_others() {
+    let mut story = Story::bounded(parallel("a b c"), |s| s.limits.max_cost_usd = usd(0.12));
+    story.run("a").returns("a", completed("done").cost(0.04)).merged("a");
+    story.run("b").returns("b", completed("done").cost(0.04)).merged("b");
+    story.so_far().start("c").events(expect![[r#"
+        c starts, until +600s
+    "#]]);
+}
+
+#[test]
+fn who_has_delegated_all_it_has_is_told_what_holds_it() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").nested("a", parallel("b").detached()).nested("a", parallel("c"));
+    story.refusal(expect![[r#"
+        Cost budget exceeded: $0.00 left.
+
+        Remaining: $0.00
+
+        Suggestion: What you delegated before holds the rest until it ends: wait for it, ask for all of it in one batch, or give each call a budget and a cost of its own.
+    "#]]);
 }
 
 #[test]
