@@ -35,7 +35,7 @@ pub use model::*;
 pub use neutralise::neutralise;
 pub use on_behalf::{Attempt, Ceiling, Stop, on_behalf};
 pub use path::{BadPath, normalise_path};
-pub use quality::{Measures, measured_quality};
+pub use quality::{Measures, measured_quality, quality_of};
 pub use schema::{BadSchema, CompiledSchema};
 pub use summarise::{SUMMARY_TOKENS, Told, summarise};
 pub use violation::{Check, Violation};

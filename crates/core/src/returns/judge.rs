@@ -13,7 +13,7 @@ use crate::agent::Operation;
 use crate::ids::DelegationId;
 
 /// Types of artifacts that may be claimed without having been changed.
-const MAY_BE_UNCHANGED: [&str; 2] = ["report", "reference"];
+pub(super) const MAY_BE_UNCHANGED: [&str; 2] = ["report", "reference"];
 /// Names that one doubt spells out; the rest are counted.
 const NAMED: usize = 5;
 

@@ -1,6 +1,7 @@
 //! How good a piece of work is, measured and never self-reported.
 
-use super::model::Verification;
+use super::judge::MAY_BE_UNCHANGED;
+use super::model::{Artifact, Receipt, Verification};
 
 /// What there is to measure by.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,6 +32,25 @@ pub fn measured_quality(measures: &Measures<'_>) -> Option<u32> {
     let known = parts.iter().flatten();
     let quality = mean(known.clone().sum(), known.count())?;
     Some((quality + 0.5).floor() as u32)
+}
+
+/// The quality of an attempt's work: what it claims to have made, what was seen of it, and
+/// the scores that reviewers gave it. A report may be as it was before.
+pub fn quality_of(claimed: &[Artifact], receipt: &Receipt, reviews: &[u32]) -> Option<u32> {
+    let is_verified = |artifact: &&Artifact| {
+        let is_there = |file: &String| {
+            let rest = file.strip_prefix(artifact.path.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        MAY_BE_UNCHANGED.contains(&artifact.kind.as_str())
+            || receipt.files_changed.iter().any(is_there)
+    };
+    measured_quality(&Measures {
+        verify: &receipt.verify,
+        artifacts_claimed: claimed.len(),
+        artifacts_verified: claimed.iter().filter(is_verified).count(),
+        reviews,
+    })
 }
 
 fn mean(sum: f64, count: usize) -> Option<f64> {

@@ -22,7 +22,7 @@ use super::plan::Aggregate;
 use super::state::{Delegation, State, Subtask};
 use crate::config::{Limits, Pattern};
 use crate::ids::{AgentId, SubtaskId};
-use crate::returns::Return;
+use crate::returns::{Return, quality_of};
 
 /// Rounds of a debate where nobody says otherwise.
 const DEBATE_ROUNDS: u32 = 3;
@@ -191,6 +191,23 @@ fn answer<'a>(state: &'a State, subtask: &Subtask) -> Option<&'a Return> {
 fn last<'a>(state: &'a State, subtask: &Subtask) -> Option<&'a AttemptEnded> {
     let attempt = subtask.attempts.last()?;
     state.attempts[*attempt].end.as_deref()
+}
+
+/// The measured quality of a subtask's last work, with what reviewers made of it.
+pub(super) fn quality(state: &State, no: SubtaskNo) -> Option<u32> {
+    let subtask = &state.subtasks[no];
+    let end = last(state, subtask)?;
+    let scores = rounds::scores(state, subtask);
+    if scores.is_empty() {
+        return end.quality;
+    }
+    quality_of(&end.answer.artifacts, &end.receipt, &scores)
+}
+
+/// Whether a measured quality is below what the configuration asks for.
+pub(super) fn is_poor(state: &State, quality: Option<u32>) -> bool {
+    let least = state.settings.as_ref().and_then(|settings| settings.quality_threshold);
+    matches!((quality, least), (Some(quality), Some(least)) if quality < least)
 }
 
 fn data_field<'a>(answer: &'a Return, name: &str) -> Option<&'a Value> {

@@ -2,8 +2,8 @@
 
 use legation_core::agent::Definition;
 use legation_core::returns::{
-    self, CompiledSchema, Expectation, Fact, Measures, Receipt, Return, ReturnStatus, StopReason,
-    Verification, Violation, measured_quality,
+    self, CompiledSchema, Expectation, Fact, Receipt, Return, ReturnStatus, StopReason,
+    Verification, Violation, quality_of,
 };
 use legation_core::tree::command::{End, Said};
 use legation_runners::artifacts::WorkspaceFiles;
@@ -194,20 +194,10 @@ fn receipt(
     receipt
 }
 
-/// Quality as it can be measured: verification, and artifacts that were really changed.
+/// Quality as it can be measured by what is there.
 fn quality(said: &Said, receipt: &Receipt) -> Option<u32> {
     let Said::Return(claim) = said else { return None };
-    let changed = |path: &str| {
-        let below = |file: &String| file == path || file.starts_with(&format!("{path}/"));
-        receipt.files_changed.iter().any(below)
-    };
-    let verified = claim.artifacts.iter().filter(|artifact| changed(&artifact.path)).count();
-    measured_quality(&Measures {
-        verify: &receipt.verify,
-        artifacts_claimed: claim.artifacts.len(),
-        artifacts_verified: verified,
-        reviews: &[],
-    })
+    quality_of(&claim.artifacts, receipt, &[])
 }
 
 /// When the provider wants to be asked again, where that is why it failed.

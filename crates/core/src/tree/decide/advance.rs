@@ -92,8 +92,7 @@ fn limits(state: &State) -> &crate::config::Limits {
 }
 
 fn below_quality(state: &State, end: &AttemptEnded) -> bool {
-    let threshold = state.settings.as_ref().and_then(|settings| settings.quality_threshold);
-    matches!((end.quality, threshold), (Some(quality), Some(least)) if quality < least)
+    pattern::is_poor(state, end.quality)
 }
 
 /// Whether the subtask is tried again by itself, and why.

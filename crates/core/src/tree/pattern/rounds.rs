@@ -80,7 +80,9 @@ pub(super) fn next(state: &State, delegation: &Delegation, words: &Words) -> Nex
     // A judge that failed has not accepted: its silence does not end the rounds early.
     let judges = delegation.cast.len().saturating_sub(1);
     let accepted = verdicts.iter().filter(|(_, answer)| accepts(answer)).count();
-    if verdicts.is_empty() || accepted == judges {
+    let work = lead_work(state, delegation, words).map(|(no, _)| no);
+    let is_poor = work.is_some_and(|no| super::is_poor(state, super::quality(state, no)));
+    if verdicts.is_empty() || (accepted == judges && !is_poor) {
         return finish();
     }
     let Some(cast) = delegation.cast.first() else {
@@ -89,7 +91,7 @@ pub(super) fn next(state: &State, delegation: &Delegation, words: &Words) -> Nex
     let id = format!("{}-{}", words.again, last.round);
     let mut draft = part(cast, words.lead, id, (&delegation.title, &delegation.task));
     draft.round = last.round;
-    draft.needs = lead_work(state, delegation, words).map(|(no, _)| no).into_iter().collect();
+    draft.needs = work.into_iter().collect();
     draft.needs.extend(verdicts.iter().map(|(no, _)| *no));
     Next::Grow(vec![draft])
 }
@@ -123,6 +125,25 @@ fn verdicts<'a>(
 
 fn verdict(answer: &Return) -> Option<&str> {
     data_field(answer, "verdict")?.as_str()
+}
+
+/// The scores that the judges gave a piece of the lead's work.
+pub(super) fn scores(state: &State, work: &Subtask) -> Vec<u32> {
+    let words = match work.role {
+        Role::Creator => &REVIEW,
+        Role::Proposer => &DEBATE,
+        Role::Worker
+        | Role::Critic
+        | Role::Reviewer
+        | Role::Member
+        | Role::Judge
+        | Role::Resolver => return Vec::new(),
+    };
+    let delegation = &state.delegations[work.delegation];
+    let verdicts = verdicts(state, delegation, words, work.round.saturating_add(1));
+    let score = |answer: &Return| data_field(answer, "quality")?.as_u64();
+    let scores = verdicts.iter().filter_map(|(_, answer)| score(answer));
+    scores.map(|score| u32::try_from(score).unwrap_or(u32::MAX)).collect()
 }
 
 /// Only a clear yes is a yes.
@@ -164,7 +185,12 @@ pub(super) fn end(
     let whole = plain::outcome(state, delegation);
     let unjudged = whole == Outcome::Completed && round > 0 && verdicts.is_empty();
     let rescued = whole == Outcome::Failed && work.is_some();
-    let outcome = if unjudged || rescued { Outcome::Partial } else { whole };
+    // What was revised last may have no score; then the one before it stands.
+    let leads = subtasks(state, delegation).filter(|(_, subtask)| subtask.role == words.lead);
+    let scored = leads.rev().find(|(_, subtask)| !scores(state, subtask).is_empty());
+    let poor = whole == Outcome::Completed
+        && scored.is_some_and(|(no, _)| super::is_poor(state, super::quality(state, no)));
+    let outcome = if unjudged || rescued || poor { Outcome::Partial } else { whole };
     (outcome, result)
 }
 

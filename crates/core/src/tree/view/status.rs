@@ -14,6 +14,7 @@ use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::Remaining;
 use crate::tree::event::{AttemptEnded, DelegationResult, Hunk, MergeOutcome, Outcome, Role};
+use crate::tree::pattern;
 use crate::tree::state::{State, Subtask};
 
 /// A delegation with its subtasks.
@@ -200,7 +201,7 @@ fn metrics(state: &State, no: DelegationNo, now: Now) -> Metrics {
     let delegation = &state.delegations[no];
     let Cost { total_usd, .. } = cost(state, no);
     let qualities: Vec<u32> =
-        delegation.subtasks.iter().filter_map(|no| last(state, *no)?.quality).collect();
+        delegation.subtasks.iter().filter_map(|no| pattern::quality(state, *no)).collect();
     let sum: u64 = qualities.iter().map(|quality| u64::from(*quality)).sum();
     let mean = sum.checked_div(qualities.len() as u64);
     Metrics {
@@ -265,7 +266,7 @@ fn subtask(state: &State, no: SubtaskNo, now: Now) -> SubtaskView {
         progress: attempt.and_then(|attempt| attempt.progress),
         last_action: attempt.and_then(|attempt| attempt.last_action.clone()),
         asks: attempt.and_then(|attempt| attempt.asks()).map(str::to_owned),
-        quality: end.and_then(|end| end.quality),
+        quality: pattern::quality(state, no),
         error: trouble(subtask),
         answer: end.map(|end| end.answer.clone()),
         receipt: end.map(|end| end.receipt.clone()),

@@ -1,4 +1,6 @@
-use legation_core::returns::{Measures, Verification, measured_quality};
+use legation_core::returns::{
+    Artifact, Measures, Receipt, Verification, measured_quality, quality_of,
+};
 use proptest::prelude::*;
 
 fn verified(exits: &[i32]) -> Vec<Verification> {
@@ -52,4 +54,18 @@ proptest! {
         prop_assert_eq!(quality.is_some(), known);
         prop_assert!(quality.is_none_or(|quality| quality <= 100));
     }
+}
+
+#[test]
+fn a_report_may_be_as_it_was_and_other_work_may_not() {
+    let artifact =
+        |kind: &str, path: &str| Artifact { kind: kind.into(), path: path.into(), summary: None };
+    let receipt = Receipt { files_changed: vec!["src/new/a.rs".to_owned()], ..Receipt::default() };
+    let quality = |kind, path| quality_of(&[artifact(kind, path)], &receipt, &[]);
+    assert_eq!(quality("report", "README.md"), Some(100));
+    assert_eq!(quality("reference", "README.md"), Some(100));
+    assert_eq!(quality("implementation", "README.md"), Some(0));
+    assert_eq!(quality("implementation", "src/new"), Some(100));
+    assert_eq!(quality("implementation", "src/ne"), Some(0));
+    assert_eq!(quality_of(&[], &receipt, &[40, 60]), Some(50));
 }

@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use legation_core::tree::event::Role;
+use legation_core::tree::view::status;
 use serde_json::json;
 
 use crate::story::{Answer, ROOT, Story, completed, review};
@@ -241,5 +242,42 @@ fn a_conflict_in_the_creators_merge_blocks_the_review() {
         create conflicts in code.rs
         create is blocked: Its changes and earlier ones touch the same lines of: code.rs.
         del-1 ended blocked
+    "#]]);
+}
+
+fn scores(verdict: &str, quality: u32) -> Answer {
+    completed("looked").data(json!({"verdict": verdict, "quality": quality}))
+}
+
+fn quality(story: &Story, name: &str) -> Option<u32> {
+    let view = status(&story.state, story.delegation(ROOT), story.now);
+    view.subtasks.iter().find(|subtask| subtask.id.as_str() == name).unwrap().quality
+}
+
+#[test]
+fn reviewers_scores_are_a_part_of_the_quality() {
+    let mut story = Story::new(review("ann ben cem"));
+    story.go().returns("create", completed("made")).go();
+    story.returns("review-1-1", scores("accept", 40));
+    story.returns("review-1-2", scores("accept", 70));
+    assert_eq!(quality(&story, "create"), Some(55));
+    assert_eq!(story.status(), "completed");
+}
+
+#[test]
+fn work_with_scores_below_the_threshold_is_revised_and_is_partial_in_the_end() {
+    let mut story = Story::bounded(review("ann ben"), |s| s.quality_threshold = Some(80));
+    story.go().returns("create", completed("made")).go();
+    story.so_far().returns("review-1-1", scores("accept", 40)).events(expect![[r#"
+        review-1-1#1 ended completed: looked
+        review-1-1 is completed
+        del-1 grows: revise-1
+    "#]]);
+    story.go().returns("revise-1", completed("mended")).go();
+    story.returns("review-2-1", scores("accept", 50)).go();
+    story.so_far().returns("revise-2", completed("mended again")).events(expect![[r#"
+        revise-2#1 ended completed: mended again
+        revise-2 is completed
+        del-1 ended partial
     "#]]);
 }
