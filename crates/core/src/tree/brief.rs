@@ -1,8 +1,9 @@
 //! The brief: everything an attempt is told.
 //!
 //! It may take at most a quarter of what the attempt may spend. What does not fit
-//! is left out by rule, the least needed first, and the receipt says what. The
-//! task itself is never shortened. Words of other agents are data.
+//! is left out by rule, the least needed first, and the receipt says what. The task
+//! itself comes last: only its end is cut, and the brief says so where it was. Words of
+//! other agents are data.
 
 mod above;
 
@@ -17,6 +18,7 @@ use super::view::Stamp;
 use crate::agent::ContextMode;
 use crate::ids::{AgentId, DelegationId, SessionId, SubtaskId, TaskId};
 use crate::returns::{self, Artifact, Metadata, ReturnError, neutralise};
+use crate::text::shown::clip;
 use crate::time::Now;
 pub use above::Above;
 
@@ -28,6 +30,14 @@ const CHARS_PER_TOKEN: u64 = 4;
 const MOST_PER_BYTE: usize = 6;
 /// More than the name of any text, with what stands around it.
 const LONG_KEY: usize = 32;
+/// Letters of a title; a task of one line is its own title, and told in full beside it.
+const MAX_TITLE_CHARS: usize = 200;
+/// Letters of an earlier result's data that are told; it is kept in full in the log.
+const MAX_DATA_CHARS: usize = 8_000;
+/// Letters of a task that are told however little room there is.
+const LEAST_TASK_CHARS: usize = 1_000;
+/// Where a task was cut.
+const CUT_HERE: &str = "\n[The rest of the task was cut: it is longer than a brief may be.]";
 /// Earlier results that are told at most; of more, the last ones.
 const MAX_RESULTS: usize = 50;
 
@@ -187,7 +197,7 @@ pub fn brief(
         caller: attempt.path.iter().rev().nth(1).unwrap_or(&attempt.agent).clone(),
         task_context: TaskContext {
             task_id: delegation.task_id.clone(),
-            title: delegation.title.clone(),
+            title: clip(&delegation.title, MAX_TITLE_CHARS).into_owned(),
             description: delegation.task.to_string(),
             pattern: delegation.pattern,
             files: subtask.files.clone(),
@@ -209,6 +219,7 @@ pub fn brief(
         return_format: returns::instruction(&metadata, manner.schema),
         cut: Vec::new(),
     };
+    leave_long_data(&mut brief);
     shorten(&mut brief, state.ledger.left(subtask.account).tokens);
     brief
 }
@@ -328,6 +339,44 @@ fn most_chars(brief: &mut Brief) -> u64 {
     most as u64
 }
 
+/// Leaves out data of earlier results that is too long for anybody's context.
+fn leave_long_data(brief: &mut Brief) {
+    let mut any = false;
+    for result in &mut brief.context.results {
+        let is_long = |data: &mut Value| data.to_string().len() > MAX_DATA_CHARS;
+        any |= result.data.take_if(is_long).is_some();
+    }
+    if any {
+        brief.cut.push("long data of earlier results");
+    }
+}
+
+/// How many characters the brief has.
+fn chars(brief: &Brief) -> u64 {
+    serde_json::to_string(brief).map_or(0, |text| text.chars().count() as u64)
+}
+
+/// Cuts the end of the task until the brief has no more than `most` characters.
+fn cut_task(brief: &mut Brief, most: u64) {
+    let over = |brief: &Brief| chars(brief).saturating_sub(most);
+    if over(brief) == 0 || brief.task.chars().count() <= LEAST_TASK_CHARS {
+        return;
+    }
+    let task = std::mem::take(&mut brief.task);
+    brief.cut.push("the end of the task");
+    brief.task.push_str(CUT_HERE);
+    let room = usize::try_from(most.saturating_sub(chars(brief))).unwrap_or(usize::MAX);
+    // A letter may take more than one in JSON, so the longest beginning that fits is looked for.
+    let (mut least, mut most) = (LEAST_TASK_CHARS, room.max(LEAST_TASK_CHARS));
+    while least < most {
+        let middle = least + (most - least).div_ceil(2);
+        let start: String = task.chars().take(middle).collect();
+        let fits = serde_json::to_string(&start).is_ok_and(|text| text.chars().count() - 2 <= room);
+        if fits { least = middle } else { most = middle - 1 }
+    }
+    brief.task.insert_str(0, &task.chars().take(least).collect::<String>());
+}
+
 /// Leaves out what is least needed until the rest fits.
 fn shorten(brief: &mut Brief, tokens: u64) {
     let most = (tokens / SHARE).saturating_mul(CHARS_PER_TOKEN);
@@ -353,8 +402,7 @@ fn shorten(brief: &mut Brief, tokens: u64) {
         return;
     }
     for (what, cut) in cuts {
-        let chars = serde_json::to_string(&brief).map_or(0, |text| text.chars().count());
-        if chars as u64 <= most {
+        if chars(brief) <= most {
             return;
         }
         let before = brief.clone();
@@ -363,4 +411,5 @@ fn shorten(brief: &mut Brief, tokens: u64) {
             brief.cut.push(what);
         }
     }
+    cut_task(brief, most);
 }

@@ -136,7 +136,7 @@ fn parts_of_a_pattern_are_told_their_role_and_round() {
 
 #[test]
 fn what_does_not_fit_into_a_quarter_of_the_tokens_is_left_out_and_named() {
-    let long = "word ".repeat(2_000);
+    let long = "word ".repeat(1_500);
     let tight = |tokens: u64| {
         let plan = sequential("a b").about(&"All of it. ".repeat(300)).part("b", |part| {
             part.task = "Mend the roof".to_owned();
@@ -172,4 +172,31 @@ fn who_may_delegate_and_stands_high_enough_is_taught_how() {
     let mut deep = Story::bounded(parallel("a"), |settings| settings.limits.max_depth = 1);
     deep.run("a");
     assert_eq!(taught(&deep, true), None);
+}
+
+#[test]
+fn a_long_task_is_cut_last_and_never_takes_more_than_a_quarter() {
+    let line = "Ünd \"mend\" it. ".repeat(6_000);
+    for (budget, text) in [(40_000, line.clone()), (60_000, format!("A title\n{line}"))] {
+        let plan = parallel("a").about(&text).each(|part| part.task.clone_from(&text));
+        let mut story = Story::new(plan.with(|call| call.call.tokens = Some(budget)));
+        story.run("a");
+        let brief = told(&story, "a#1");
+        let chars = serde_json::to_string(&brief).unwrap().chars().count() as u64;
+        assert!(chars <= budget, "{chars} of {budget}");
+        assert!(chars > budget - 20, "{chars} of {budget}");
+        assert_eq!(brief.cut, ["the whole task's description", "the end of the task"]);
+        assert!(brief.task.ends_with("it is longer than a brief may be.]"), "{}", brief.task);
+        assert!(text.starts_with(brief.task.split("\n[The rest").next().unwrap()));
+    }
+}
+
+#[test]
+fn data_that_is_too_long_for_a_context_is_left_in_the_log() {
+    let mut story = Story::new(sequential("a b"));
+    story.run("a").returns("a#1", completed("long").data(json!({"text": "x".repeat(9_000)})));
+    story.run("b");
+    let brief = told(&story, "b#1");
+    assert_eq!(brief.context.results[0].data, None);
+    assert_eq!(brief.cut, ["long data of earlier results"]);
 }
