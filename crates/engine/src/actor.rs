@@ -240,11 +240,11 @@ impl<J: Journal + 'static, W: World> Actor<J, W> {
         let first = self.desk.state.seq - events.len() as u64;
         for (place, event) in events.iter().enumerate() {
             let seq = first + 1 + place as u64;
-            let Some(news) = news::tell(&self.desk.state, event, seq) else { continue };
-            let news = Arc::new(news);
-            self.shared.log(&news);
-            // Nobody has to be listening any more.
-            let _ = followers.map(|followers| followers.send(news));
+            for news in news::tell(&self.desk.state, event, seq).map(Arc::new) {
+                self.shared.log(&news);
+                // Nobody has to be listening any more.
+                let _ = followers.map(|followers| followers.send(news));
+            }
         }
     }
 

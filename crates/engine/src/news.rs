@@ -7,7 +7,7 @@ use legation_core::config::Pattern;
 use legation_core::ids::{AgentId, AttemptId, DelegationId, SessionId, SubtaskId};
 use legation_core::money::Usd;
 use legation_core::returns::{RefusedEntry, ReturnError, Tokens};
-use legation_core::tree::event::{Accepted, Body, MergeOutcome};
+use legation_core::tree::event::{Accepted, Body, MergeOutcome, Outcome, SubtaskEnded};
 use legation_core::tree::view::Stamp;
 use legation_core::tree::{AttemptNo, DelegationNo, Event, State, SubtaskNo};
 use serde::{Deserialize, Serialize};
@@ -181,16 +181,43 @@ pub struct Run {
 }
 
 /// What an event means to people outside; nothing for what is only bookkeeping.
-pub fn tell(state: &State, event: &Event, seq: u64) -> Option<News> {
-    let (delegation, what) = what(state, event)?;
-    let (_, root) = state.delegations.iter().next()?;
-    Some(News {
-        timestamp: Stamp(event.at).to_string(),
-        seq,
-        tree: root.id.clone(),
-        delegation: state.delegations[delegation].id.clone(),
-        what,
+pub fn tell(state: &State, event: &Event, seq: u64) -> impl Iterator<Item = News> {
+    let told = decided(state, &event.body).into_iter().chain(what(state, event));
+    told.filter_map(move |(delegation, what)| {
+        let (_, root) = state.delegations.iter().next()?;
+        Some(News {
+            timestamp: Stamp(event.at).to_string(),
+            seq,
+            tree: root.id.clone(),
+            delegation: state.delegations[delegation].id.clone(),
+            what,
+        })
     })
+}
+
+/// The ends that were held back until it was known whose work is merged: those of an
+/// ensemble's members that were not chosen.
+fn decided(state: &State, body: &Body) -> Vec<(DelegationNo, What)> {
+    let (Body::WinnerChosen { delegation, .. } | Body::DelegationEnded { delegation, .. }) = body
+    else {
+        return Vec::new();
+    };
+    let delegation = *delegation;
+    let is_choice = matches!(body, Body::WinnerChosen { .. });
+    if !is_choice && state.delegations[delegation].winner.is_some() {
+        return Vec::new();
+    }
+    let members = state.delegations[delegation].subtasks.iter().copied();
+    let is_over = |no: &SubtaskNo| state.subtasks[*no].outcome() == Some(Outcome::Completed);
+    let held = members.filter(is_over).filter(|no| state.is_candidate(*no));
+    held.map(|no| (delegation, subtask_ended(state, no, Outcome::Completed))).collect()
+}
+
+fn subtask_ended(state: &State, no: SubtaskNo, outcome: Outcome) -> What {
+    What::SubtaskEnded {
+        subtask: state.subtasks[no].id.clone(),
+        status: outcome.as_str().to_owned(),
+    }
 }
 
 fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
@@ -231,9 +258,9 @@ fn what(state: &State, event: &Event) -> Option<(DelegationNo, What)> {
             (of(retried.subtask), What::Retried { subtask: id(retried.subtask), why })
         }
         Body::MergeEnded { subtask, outcome } => (of(*subtask), merged(id(*subtask), outcome)),
-        Body::SubtaskEnded(ended) => {
-            let status = ended.outcome.as_str().to_owned();
-            (of(ended.subtask), What::SubtaskEnded { subtask: id(ended.subtask), status })
+        Body::SubtaskEnded(SubtaskEnded { subtask, outcome, .. }) => {
+            let is_held = *outcome == Outcome::Completed && state.is_candidate(*subtask);
+            (of(*subtask), (!is_held).then(|| subtask_ended(state, *subtask, *outcome))?)
         }
         Body::Paused { delegation, reason, .. } => {
             (*delegation, What::Paused { reason: reason.clone() })

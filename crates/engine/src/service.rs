@@ -9,6 +9,7 @@ mod caller;
 mod clean_up;
 mod converse;
 mod delegate;
+mod descriptors;
 mod look;
 mod namespace;
 mod place;
@@ -36,6 +37,8 @@ use crate::real::{Real, RealOptions, now};
 const IDLE: Duration = Duration::from_secs(30);
 /// Conversations that go on at once; whoever comes on top is turned away.
 const MAX_TALKS: usize = 4096;
+/// How long nobody is listened to after somebody could not be.
+const BREATH: Duration = Duration::from_millis(50);
 /// How often it looks whether it has.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const MS_PER_DAY: u64 = 86_400_000;
@@ -90,6 +93,7 @@ pub async fn serve<H: Host>(
     ready: impl FnOnce(),
 ) -> Result<(), ServeError> {
     prepare(&paths)?;
+    descriptors::raise();
     let lock = place::lock(&paths)?;
     place::settle_in(&paths)?;
     let home = host.home(&BTreeMap::new())?;
@@ -110,7 +114,7 @@ pub async fn serve<H: Host>(
     let real = Arc::new(Real::open(options, home)?);
     let logs = Logs::open(&paths.logs, &real.workspaces());
     let logs = logs.map_err(place::files("write", &paths.logs))?;
-    let width = limits.max_concurrent_total;
+    let width = descriptors::fitting(limits.max_concurrent_total);
     let engine = Engine::new(journal, real.clone(), Options { width, logs: Some(logs) });
     let listener = place::listen(&paths)?;
     let service = Arc::new(Service { engine, real, host, talking: AtomicUsize::new(0) });
@@ -135,6 +139,10 @@ impl<H: Host> Service<H> {
                 () = async { stop.recv().await.unwrap_or(()) } => return,
                 accepted = listener.accept() => {
                     let room = self.talking.load(Ordering::Acquire) < MAX_TALKS;
+                    if accepted.is_err() {
+                        // Out of descriptors: trying at once again would find none either.
+                        tokio::time::sleep(BREATH).await;
+                    }
                     if let (Ok((stream, _)), true) = (accepted, room) {
                         let service = self.clone();
                         service.talking.fetch_add(1, Ordering::AcqRel);
@@ -187,7 +195,7 @@ impl<H: Host> Service<H> {
                 details: serde_json::Value::Null,
             })
         })?;
-        self.engine.resize(home.config.limits.max_concurrent_total);
+        self.engine.resize(descriptors::fitting(home.config.limits.max_concurrent_total));
         self.engine.keep_history(home.config.logging.store_history);
         self.real.move_to(home).await.map_err(|message| Trouble {
             code: legation_core::Code::WorkspaceFailed,

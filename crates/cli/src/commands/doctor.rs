@@ -154,7 +154,7 @@ impl Report {
 /// The limits that are set and cannot be held.
 fn unlimited(sandbox: &Sandbox) -> Vec<String> {
     let Sandbox { memory_mb, pids, .. } = *sandbox;
-    Ceilings { memory_mb, pids, required: false }.gaps()
+    Ceilings { memory_mb, pids, ..Ceilings::default() }.gaps()
 }
 
 impl Fence {

@@ -223,11 +223,16 @@ fn add_words(page: &mut String, (delegation, subtask): (&str, &Value), before: &
     let answer = subtask.get("return").unwrap_or(&Value::Null);
     let mut words = vec![text(answer, "summary").to_owned()];
     let own = subtask.get("error").filter(|error| !error.is_null());
-    // An error in the words of the summary says nothing more.
-    let is_new = |error: &&Value| text(error, "message") != text(answer, "summary");
+    // An error in words that are told anyway says nothing more.
+    let failure = text(subtask, "failure");
+    let is_new = |error: &&Value| {
+        let message = text(error, "message");
+        message != text(answer, "summary") && !failure.ends_with(message)
+    };
     for error in list(answer, "errors").iter().chain(own).filter(is_new) {
         words.push(format!("{}: {}", text(error, "type"), text(error, "message")));
     }
+    words.push(failure.to_owned());
     if let Some(downgraded) = subtask.get("receipt") {
         for doubt in list(downgraded, "downgraded") {
             words.push(doubt.as_str().unwrap_or_default().to_owned());

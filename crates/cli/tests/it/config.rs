@@ -72,7 +72,7 @@ fn a_list_in_json_has_every_origin() {
     let list: serde_json::Value = serde_json::from_str(&list).unwrap();
     assert_eq!(list["configVersion"].as_str().unwrap().len(), 12);
     let settings = list["settings"].as_array().unwrap();
-    assert_eq!(settings.len(), 63);
+    assert_eq!(settings.len(), 64);
     expect![[r#"{"key":"mode","value":"smart","origin":"project","file":".legation/config.toml","line":1,"name":null}"#]]
         .assert_eq(&settings[1].to_string());
     expect![[r#"[{"origin":"project","file":".legation/config.toml","line":2,"message":".legation/config.toml:2: banana is not a known key and is ignored"}]"#]]
@@ -132,7 +132,7 @@ fn a_section_in_json_is_its_settings_by_key() {
     let section: serde_json::Value = serde_json::from_str(&section).unwrap();
     assert_eq!(section["key"], "sandbox");
     assert_eq!(section["settings"]["sandbox.fence"]["value"], "auto");
-    assert_eq!(section["settings"].as_object().unwrap().len(), 7);
+    assert_eq!(section["settings"].as_object().unwrap().len(), 8);
 }
 
 #[test]

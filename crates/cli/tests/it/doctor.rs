@@ -74,6 +74,7 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
 
         machine
           yes  git …
+          yes  limits of open files (`sandbox.openFiles`)
 
         Nothing is broken.
     "#]]

@@ -104,6 +104,7 @@ pub const KEYS: &[Key] = &[
     key("sandbox.cgroup", Kind::Word(&["always", "auto", "off"])),
     optional("sandbox.memoryMb", whole(16, 1_000_000_000)),
     optional("sandbox.pids", whole(8, 4_194_304)),
+    key("sandbox.openFiles", whole(64, 1_048_576)),
     key("workspace.mechanism", Kind::Word(&["auto", "overlay", "pool", "worktree", "copy"])),
     optional("workspace.dir", Kind::Text),
     key("workspace.share", Kind::List),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pattern::Pattern;
 use crate::money::Usd;
 
 /// Everything that can be configured.
@@ -75,47 +76,6 @@ pub enum Mode {
     Auto,
     /// Like `auto`, with the score corrected by recorded outcomes.
     Smart,
-}
-
-/// The ways in which the subtasks of a delegation are run.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// All at once, within width.
-    #[default]
-    Parallel,
-    /// All at once, each result handed over as it ends.
-    ParallelStreaming,
-    /// One after another.
-    Sequential,
-    /// As the dependencies say.
-    Dag,
-    /// A proposer and its critics.
-    Debate,
-    /// A creator and its reviewers.
-    Review,
-    /// The same task to several members, then one answer.
-    Ensemble,
-    /// No delegation: the agent itself.
-    Direct,
-}
-
-impl Pattern {
-    /// Its name, as it is written everywhere.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Parallel => "parallel",
-            Self::ParallelStreaming => "parallel_streaming",
-            Self::Sequential => "sequential",
-            Self::Dag => "dag",
-            Self::Debate => "debate",
-            Self::Review => "review",
-            Self::Ensemble => "ensemble",
-            Self::Direct => "direct",
-        }
-    }
 }
 
 /// What the decision compares its factors with.
@@ -356,7 +316,7 @@ pub struct Grant {
 }
 
 /// How child processes are fenced.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sandbox {
     /// Whether the fence is required, used where it can be had, or left off.
@@ -373,6 +333,23 @@ pub struct Sandbox {
     pub memory_mb: Option<u64>,
     /// How many processes an attempt may have at once, their threads counted.
     pub pids: Option<u64>,
+    /// Files that each process of an attempt may have open at once.
+    pub open_files: u64,
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Self {
+            fence: Fence::default(),
+            writable: Vec::new(),
+            readable: Vec::new(),
+            network: Network::default(),
+            cgroup: Cgroup::default(),
+            memory_mb: None,
+            pids: None,
+            open_files: 16_384,
+        }
+    }
 }
 
 /// What to do about the fence.

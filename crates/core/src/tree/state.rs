@@ -18,8 +18,9 @@ pub use delegation::{Delegation, Pause};
 pub use subtask::{Phase, Subtask};
 
 use super::arena::{Arena, AttemptNo, DelegationNo, SubtaskNo};
-use super::event::{Outcome, Settings};
+use super::event::{AttemptEnded, Outcome, Role, Settings};
 use super::ledger::{AccountNo, Ledger};
+use super::pattern::merges_by_itself;
 use super::rejection::Rejection;
 use crate::ids::{AttemptId, DelegationId, SubtaskId};
 use crate::time::Now;
@@ -236,8 +237,8 @@ impl State {
     }
 
     /// How a subtask stands, in the word every surface uses.
-    pub fn status(&self, subtask: SubtaskNo) -> &'static str {
-        let subtask = &self.subtasks[subtask];
+    pub fn status(&self, no: SubtaskNo) -> &'static str {
+        let subtask = &self.subtasks[no];
         match &subtask.phase {
             Phase::Waiting if subtask.dead_needs > 0 => Outcome::Blocked.as_str(),
             Phase::Waiting | Phase::Backoff(_) => "pending",
@@ -246,8 +247,28 @@ impl State {
             Phase::Running | Phase::Judging if self.asks(subtask) => "awaiting_approval",
             Phase::Running | Phase::Judging => "running",
             Phase::Merging | Phase::Resolving => "merging",
+            Phase::Ended(_) if self.awaits_choice(no) => "merging",
             Phase::Ended(outcome) => outcome.as_str(),
         }
+    }
+
+    /// Whether the work of a member is merged if it is chosen, and was not merged yet.
+    pub fn is_candidate(&self, no: SubtaskNo) -> bool {
+        let subtask = &self.subtasks[no];
+        let last = subtask.attempts.last().and_then(|no| self.attempts[*no].end.as_deref());
+        subtask.role == Role::Member
+            && subtask.merge.is_none()
+            && !merges_by_itself(&self.delegations[subtask.delegation], subtask)
+            && last.is_some_and(AttemptEnded::has_work)
+    }
+
+    /// Whether a member has answered, and the choice is still to come by which its work is
+    /// merged or left: to everybody outside it has not ended before.
+    pub fn awaits_choice(&self, no: SubtaskNo) -> bool {
+        let subtask = &self.subtasks[no];
+        let delegation = &self.delegations[subtask.delegation];
+        let is_undecided = delegation.ended.is_none() && delegation.winner.is_none();
+        is_undecided && subtask.outcome() == Some(Outcome::Completed) && self.is_candidate(no)
     }
 
     fn asks(&self, subtask: &Subtask) -> bool {

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use legation_core::Code;
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::conversation::Client;
+use super::lock;
 use super::paths::Paths;
 use super::prepare::{PrepareError, prepare};
 use crate::protocol::Refused;
@@ -20,8 +22,13 @@ use crate::protocol::Refused;
 pub const READY: &str = "ready";
 /// How long an engine may take until it listens: a large journal is looked through.
 const START_LIMIT: Duration = Duration::from_secs(60);
+/// How often an engine is started that ends before it listens.
+const TRIES: u32 = 3;
 /// How long to look for the engine of whoever was faster.
 const RACE_LIMIT: Duration = Duration::from_secs(5);
+/// How often in a row nobody must hold the lock before nobody is believed to: who has just
+/// taken it has not written its name yet.
+const FREE_LOOKS: u32 = 3;
 /// How long an attempt waits for an engine that is being started again.
 const ATTEMPT_LIMIT: Duration = Duration::from_secs(30);
 /// How often one looks.
@@ -60,9 +67,28 @@ pub enum StartError {
 }
 
 /// Starts the engine of a project, as a process of its own, and connects to it. If
-/// another one was faster, that one is the answer.
+/// another one was faster, that one is the answer; if that ends as well, or ours did without a
+/// word, it is tried again.
 pub async fn launch(paths: &Paths, program: &Path) -> Result<Client, StartError> {
     prepare(paths)?;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let reason = match start(paths, program).await? {
+            Ok(client) => return Ok(client),
+            Err(reason) => reason,
+        };
+        if let Some(client) = of_another(paths).await {
+            return Ok(client);
+        }
+        if tries >= TRIES {
+            return Err(reason);
+        }
+    }
+}
+
+/// Starts an engine once. What a second try may mend is the inner error.
+async fn start(paths: &Paths, program: &Path) -> Result<Result<Client, StartError>, StartError> {
     let before = std::fs::metadata(paths.engine_log()).map_or(0, |facts| facts.len());
     let mut child = spawn(paths, program).map_err(StartError::Spawn)?;
     let line = match timeout(START_LIMIT, first_line(&mut child)).await {
@@ -71,20 +97,34 @@ pub async fn launch(paths: &Paths, program: &Path) -> Result<Client, StartError>
     };
     if line.trim() == READY {
         let connected = Client::connect_to(&paths.socket).await;
-        return connected
-            .map_err(|reason| StartError::Deaf { socket: paths.socket.clone(), reason });
+        let deaf = |reason| StartError::Deaf { socket: paths.socket.clone(), reason };
+        return match connected.map_err(deaf) {
+            // Another one would be as deaf. If it is gone, it was killed in this very moment.
+            Err(deaf) if lock::holder(paths).is_some() => Err(deaf),
+            connected => Ok(connected),
+        };
     }
-    let reason = match refusal(&line) {
-        Some(refused) if refused.code != "CONFLICT" => {
-            return Err(StartError::Refused(Box::new(refused)));
+    match refusal(&line) {
+        Some(refused) if refused.code != Code::Conflict.as_str() => {
+            Err(StartError::Refused(Box::new(refused)))
         }
-        Some(refused) => StartError::Refused(Box::new(refused)),
-        None => StartError::Died(last_words(paths, before)),
-    };
-    match look_for(RACE_LIMIT, || Client::connect(paths)).await {
-        Some(client) => Ok(client),
-        None => Err(reason),
+        Some(refused) => Ok(Err(StartError::Refused(Box::new(refused)))),
+        None => Ok(Err(StartError::Died(last_words(paths, before)))),
     }
+}
+
+/// The engine of whoever was faster, waited for as long as somebody holds the lock.
+async fn of_another(paths: &Paths) -> Option<Client> {
+    let end = Instant::now() + RACE_LIMIT;
+    let mut free = 0;
+    while free < FREE_LOOKS && Instant::now() < end {
+        if let Some(client) = Client::connect(paths).await {
+            return Some(client);
+        }
+        free = if lock::holder(paths).is_none() { free + 1 } else { 0 };
+        sleep(LOOK_EVERY).await;
+    }
+    None
 }
 
 fn spawn(paths: &Paths, program: &Path) -> io::Result<Child> {

@@ -170,6 +170,7 @@ fn ceilings(sandbox: &Sandbox) -> Ceilings {
     Ceilings {
         memory_mb: sandbox.memory_mb,
         pids: sandbox.pids,
+        open_files: Some(sandbox.open_files),
         required: sandbox.fence == config::Fence::Require,
     }
 }

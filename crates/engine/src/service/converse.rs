@@ -13,6 +13,7 @@ use super::Service;
 use super::caller::Who;
 use super::delegate::Said;
 use crate::host::Host;
+use crate::news::News;
 use crate::protocol::{MAX_REQUEST_BYTES, Refused, Reply, Request, VERSION, Wish};
 
 /// How long a caller may take to say what it wants.
@@ -30,6 +31,11 @@ impl Listener {
         let Ok(mut line) = serde_json::to_vec(reply) else { return };
         line.push(b'\n');
         self.is_gone |= self.writer.write_all(&line).await.is_err();
+    }
+
+    /// Tells something that happened.
+    pub(super) async fn tell(&mut self, news: &News) {
+        self.say(&Reply::News(Box::new(news.clone()))).await;
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use legation_core::Code;
 use legation_core::call::{self, Asker, Call, House};
+use legation_core::config::Pattern;
 use legation_core::ids::{AgentId, DelegationId};
 use legation_core::tree::Command;
 use legation_core::tree::bounds;
@@ -23,7 +24,7 @@ use crate::engine::Error;
 use crate::host::{Home, Host};
 use crate::logs::RefusedCall;
 use crate::mail::{Answer, Follow};
-use crate::news::News;
+use crate::news::{News, What};
 use crate::protocol::{Refused, Reply};
 use crate::read::Sight;
 use crate::world::World as _;
@@ -77,7 +78,7 @@ impl<H: Host> Service<H> {
             let view = json!({"delegationId": id, "status": status, "remaining": remaining});
             return Ok(warned(Reply::Answer { status, view }, &warnings));
         }
-        let reply = self.tell_until_end(&tree, &id, (accepted.news, listener)).await?;
+        let reply = self.tell_until_end(who, (&tree, &id), (accepted.news, listener)).await?;
         Ok(warned(reply, &warnings))
     }
 
@@ -88,10 +89,9 @@ impl<H: Host> Service<H> {
         home: &Home,
     ) -> Result<(crate::mail::Accepted, Reply, Vec<String>), Error> {
         let house = House { config: &home.config, roster: &home.roster };
-        let (tree, path, follow) = match who {
-            Who::Root { .. } => (None, Vec::new(), Follow::Everything),
-            // A child reads the answer; what happens on the way is its own doing.
-            Who::Attempt { tree, path, .. } => (Some(tree.clone()), path.clone(), Follow::Nothing),
+        let (tree, path) = match who {
+            Who::Root { .. } => (None, Vec::new()),
+            Who::Attempt { tree, path, .. } => (Some(tree.clone()), path.clone()),
         };
         let asker = Asker { caller: who.caller(), path };
         let planned = call::plan(call, house, &asker, self.engine.new_id());
@@ -102,6 +102,7 @@ impl<H: Host> Service<H> {
         };
         self.check_programs(&planned.delegate, asker.path.last(), &seen)?;
         let pattern = planned.delegate.pattern;
+        let follow = if hears(who, pattern) { Follow::Everything } else { Follow::Nothing };
         let warnings = call::overlaps(&planned.delegate);
         let new = tree.is_none().then(|| planned.delegate.id.clone());
         // Before it is accepted: what starts first looks for it at once.
@@ -164,26 +165,31 @@ impl<H: Host> Service<H> {
     ) -> Result<Reply, Refused> {
         let refused = |error: Error| unreachable(&error);
         let tree = self.engine.tree_of(id).await.map_err(refused)?;
-        let mut news = None;
-        match who {
-            Who::Attempt { tree: own, attempt, .. } => {
-                if *own != tree {
-                    return Err((&not_yours()).into());
-                }
-                let (attempt, delegation) = (attempt.clone(), id.clone());
-                let wait = Command::Await { attempt, delegation };
-                self.engine.command(&tree, wait).await.map_err(refused)?;
+        if let Who::Attempt { tree: own, attempt, .. } = who {
+            if *own != tree {
+                return Err((&not_yours()).into());
             }
-            Who::Root { .. } => news = self.engine.follow(&tree).await.ok(),
+            let (attempt, delegation) = (attempt.clone(), id.clone());
+            let wait = Command::Await { attempt, delegation };
+            self.engine.command(&tree, wait).await.map_err(refused)?;
         }
-        self.tell_until_end(&tree, id, (news, listener)).await
+        let wanted = id.clone();
+        let pattern = self
+            .engine
+            .look(&tree, move |state| state.find(&wanted).map(|no| state.delegations[no].pattern));
+        let pattern = pattern.await.map_err(refused)?.unwrap_or_default();
+        let news = match hears(who, pattern) {
+            true => self.engine.follow(&tree).await.ok(),
+            false => None,
+        };
+        self.tell_until_end(who, (&tree, id), (news, listener)).await
     }
 
     /// Tells what happens until the answer is there.
     pub(super) async fn tell_until_end(
         &self,
-        tree: &DelegationId,
-        id: &DelegationId,
+        who: &Who,
+        (tree, id): (&DelegationId, &DelegationId),
         (mut news, listener): (Option<broadcast::Receiver<Arc<News>>>, &mut Listener),
     ) -> Result<Reply, Refused> {
         let answer = self.engine.answer(tree, id);
@@ -192,7 +198,8 @@ impl<H: Host> Service<H> {
             tokio::select! {
                 biased;
                 heard = hear(&mut news) => match heard {
-                    Some(heard) => listener.say(&Reply::News(Box::new((*heard).clone()))).await,
+                    Some(heard) if is_for(who, id, &heard) => listener.tell(&heard).await,
+                    Some(_) => {}
                     None => news = None,
                 },
                 answer = &mut answer => break answer,
@@ -203,7 +210,9 @@ impl<H: Host> Service<H> {
         };
         // What was told before the answer is heard before it.
         while let Some(Ok(heard)) = news.as_mut().map(broadcast::Receiver::try_recv) {
-            listener.say(&Reply::News(Box::new((*heard).clone()))).await;
+            if is_for(who, id, &heard) {
+                listener.tell(&heard).await;
+            }
         }
         let Answer { status, view } = answer.map_err(|error| unreachable(&error))?;
         let view = serde_json::to_value(&*view).unwrap_or_default();
@@ -267,6 +276,18 @@ fn asked_for(call: &Call) -> String {
     let task = call.entry.as_ref().and_then(|entry| entry.id.as_ref());
     let task = task.map_or(call.task.as_str(), |id| id.as_str());
     task.lines().next().unwrap_or_default().chars().take(MAX_TASK_CHARS).collect()
+}
+
+/// Whether somebody is told what happens before the end. To a child what happens on the way is
+/// its own doing; it hears what its parts come to, where it asked for that.
+fn hears(who: &Who, pattern: Pattern) -> bool {
+    matches!(who, Who::Root { .. }) || pattern == Pattern::ParallelStreaming
+}
+
+/// Whether something that happened in the tree is for whoever waits for a delegation.
+fn is_for(who: &Who, id: &DelegationId, news: &News) -> bool {
+    let is_end = matches!(news.what, What::Ended { .. } | What::SubtaskEnded { .. });
+    matches!(who, Who::Root { .. }) || (news.delegation == *id && is_end)
 }
 
 /// The next thing that happened; nothing once there will be no more.

@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use legation_engine::client::{
-    Client, Lost, MAX_SOCKET_BYTES, Paths, Surroundings, engine_pid, holder, lock_text,
+    Client, Lost, MAX_SOCKET_BYTES, Paths, Surroundings, engine_pid, holder, launch, lock_text,
     owner_of_workspace, prepare, reach_from_attempt,
 };
 use legation_engine::protocol::{Reply, Request, VERSION, Wish};
@@ -271,4 +272,42 @@ async fn an_attempt_looks_for_its_engine_for_a_while_and_then_says_so() {
     assert!(before.elapsed().as_secs() >= 30);
     fs::write(&socket, "").unwrap();
     assert!(Client::connect_to(&socket).await.is_err(), "a file is no socket");
+}
+
+/// A program that stands for an engine, and notes each time it is started.
+fn stand_in(root: &Path, script: &str) -> PathBuf {
+    let program = root.join("engine.sh");
+    let notes = root.join("starts");
+    let text = format!("#!/bin/sh\necho start >> {}\n{script}\n", notes.display());
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+#[tokio::test]
+async fn an_engine_that_ends_before_it_listens_is_tried_again_and_then_told_of() {
+    let (root, paths) = project();
+    let program = stand_in(root.path(), "echo 'no luck today' >&2; exit 1");
+    let began = Instant::now();
+    let problem = launch(&paths, &program).await.unwrap_err().to_string();
+    assert_eq!(problem, "the engine ended before it listened: no luck today");
+    assert_eq!(fs::read_to_string(root.path().join("starts")).unwrap(), "start\n".repeat(3));
+    assert!(began.elapsed() < Duration::from_secs(4), "nobody is waited for: {began:?}");
+}
+
+#[tokio::test]
+async fn an_engine_that_is_killed_while_it_starts_is_started_again() {
+    let (root, paths) = project();
+    prepare(&paths).unwrap();
+    let aside = root.path().join("aside.sock");
+    let _listener = UnixListener::bind(&aside).unwrap();
+    let script = format!(
+        "[ $(wc -l < {}) -gt 1 ] || kill -9 $$\nmv {} {}; echo ready",
+        root.path().join("starts").display(),
+        aside.display(),
+        paths.socket.display()
+    );
+    let program = stand_in(root.path(), &script);
+    launch(&paths, &program).await.unwrap();
+    assert_eq!(fs::read_to_string(root.path().join("starts")).unwrap(), "start\n".repeat(2));
 }

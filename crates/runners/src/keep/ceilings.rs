@@ -1,6 +1,7 @@
-//! What the processes of an attempt may take together: memory, and how many they may be.
+//! What the processes of an attempt may take together: memory, and how many they may be; and
+//! how many files each of them may have open.
 //!
-//! The kernel holds both, in groups. Those of the second version are the attempt's own
+//! The kernel holds the first two in groups. Those of the second version are the attempt's own
 //! group, made where the controllers are at hand; in the first version each controller has
 //! groups of its own. Where no group can be had that is told, and never passed over.
 
@@ -8,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::cgroup;
@@ -21,6 +23,9 @@ pub struct Ceilings {
     pub memory_mb: Option<u64>,
     /// Processes, their threads counted.
     pub pids: Option<u64>,
+    /// Files that each of them may have open.
+    #[serde(default)]
+    pub open_files: Option<u64>,
     /// Whether the program may not be started without.
     pub required: bool,
 }
@@ -153,6 +158,9 @@ impl Ceilings {
     /// there. `own` is the attempt's own group, in which it is already.
     pub(crate) fn take(&self, attempt: &str, own: Option<&Path>) -> Held {
         let mut held = Held::default();
+        if let Some(Err(problem)) = self.open_files.map(bound_open_files) {
+            held.gaps.push(format!("the number of open files is not limited: {problem}"));
+        }
         for (good, most) in self.asked() {
             let Some(seat) = good.seat() else {
                 held.gaps.extend(good.obstacle());
@@ -175,6 +183,14 @@ impl Ceilings {
         }
         held
     }
+}
+
+/// Bounds the open files of this process, and so of all that it starts: nobody below can have
+/// more. A keeper needs only a few, so it may be bound itself.
+fn bound_open_files(most: u64) -> io::Result<()> {
+    let most = getrlimit(Resource::Nofile).maximum.map_or(most, |hard| hard.min(most));
+    setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: Some(most) })?;
+    Ok(())
 }
 
 fn make(group: &Path) -> io::Result<()> {

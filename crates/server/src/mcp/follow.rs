@@ -1,10 +1,12 @@
 //! Waiting for a delegation on behalf of a tool call: progress soon and often enough that
 //! no client takes the call for dead, and a cancelled call cancels the work.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use legation_core::Code;
-use legation_core::ids::DelegationId;
+use legation_core::config::Pattern;
+use legation_core::ids::{DelegationId, SubtaskId};
 use legation_core::returns::neutralise;
 use legation_core::text::shown::clip;
 use legation_engine::client::{Conversation, Lost};
@@ -46,6 +48,10 @@ pub(super) struct Follow<'a, O> {
     /// When a call that was taken back is waited for no longer.
     gives_up: Option<Instant>,
     progress: Progress,
+    /// Whether the caller is told what each subtask came to as it ends.
+    streams: bool,
+    /// What subtasks said that are about to end.
+    said: BTreeMap<SubtaskId, String>,
     losses: u32,
 }
 
@@ -86,6 +92,8 @@ impl<'a, O: Office> Follow<'a, O> {
             is_brief: false,
             gives_up: None,
             progress,
+            streams: false,
+            said: BTreeMap::new(),
             losses: 0,
         }
     }
@@ -93,7 +101,7 @@ impl<'a, O: Office> Follow<'a, O> {
     /// Of a delegation that is there already. Whoever no longer waits for it has not
     /// taken it back: there is another tool for that.
     pub(super) fn of(self, delegation: DelegationId) -> Self {
-        Self { delegation: Some(delegation), ..self }
+        Self { delegation: Some(delegation), streams: true, ..self }
     }
 
     /// Asks, and waits at most so long.
@@ -181,7 +189,8 @@ impl<'a, O: Office> Follow<'a, O> {
     async fn hear(&mut self, reply: Reply) -> Result<Option<Outcome>, Box<Refused>> {
         self.losses = 0;
         match reply {
-            Reply::Accepted { delegation, .. } => {
+            Reply::Accepted { delegation, pattern, .. } => {
+                self.streams = pattern == Pattern::ParallelStreaming;
                 self.progress.hold(&format!("{delegation} was accepted"));
                 if !self.is_brief {
                     self.progress.say().await;
@@ -189,7 +198,7 @@ impl<'a, O: Office> Follow<'a, O> {
                 self.delegation = Some(delegation);
                 self.gives_up = self.gives_up.map(|_| Instant::now());
             }
-            Reply::News(news) => self.progress.hold(&line(&news)),
+            Reply::News(news) => self.happened(&news).await,
             Reply::Note(note) => self.progress.hold(&note),
             Reply::Answer { view, .. } if view.get("subtasks").is_none() => {
                 return Ok(self.delegation.clone().map(Outcome::Accepted));
@@ -199,6 +208,29 @@ impl<'a, O: Office> Follow<'a, O> {
             Reply::Refused(refused) => return Err(Box::new(refused)),
         }
         Ok(None)
+    }
+
+    /// What a subtask came to is told at once, and nothing else in its place.
+    async fn happened(&mut self, news: &News) {
+        let mut message = line(news);
+        let is_own = self.delegation.as_ref() == Some(&news.delegation);
+        let mut is_result = false;
+        if let What::Ended { run, summary, .. } = &news.what
+            && is_own
+        {
+            self.said.insert(run.subtask.clone(), summary.clone());
+        }
+        if let What::SubtaskEnded { subtask, .. } = &news.what
+            && is_own
+        {
+            is_result = self.streams;
+            let said = self.said.remove(subtask).filter(|said| !said.is_empty());
+            message.extend(said.map(|said| format!(": {said}")));
+        }
+        self.progress.hold(&message);
+        if is_result {
+            self.progress.say().await;
+        }
     }
 
     /// The client has taken its call back. What the engine may be accepting just now cannot be

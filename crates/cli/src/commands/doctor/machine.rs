@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use legation_runners::keep::{Good, cgroup};
+use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
 
 /// Facts about the machine.
@@ -19,6 +20,8 @@ pub(super) struct Machine {
     pub(super) cgroup2: Offer,
     pub(super) memory_limit: Offer,
     pub(super) process_limit: Offer,
+    /// Files that a process of this user may have open; nothing where there is no limit.
+    pub(super) open_files: Option<u64>,
 }
 
 /// Something that is there or is not, and more about it.
@@ -46,6 +49,7 @@ impl Machine {
             cgroup2: cgroup2(),
             memory_limit: limit(Good::Memory),
             process_limit: limit(Good::Pids),
+            open_files: getrlimit(Resource::Nofile).maximum,
         }
     }
 }

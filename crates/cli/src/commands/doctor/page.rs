@@ -160,5 +160,7 @@ fn about_machine(report: &Report) -> String {
     text.push_str(&offer("cgroups of the second version", &machine.cgroup2));
     text.push_str(&offer("limits of memory (`sandbox.memoryMb`)", &machine.memory_limit));
     text.push_str(&offer("limits of processes (`sandbox.pids`)", &machine.process_limit));
+    // That is held for each process by the process itself, wherever there are processes.
+    text.push_str(&row("  yes  ", "limits of open files (`sandbox.openFiles`)"));
     text
 }

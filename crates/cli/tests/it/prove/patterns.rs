@@ -152,6 +152,32 @@ fn parallel_streaming_tells_each_end_while_others_still_work() {
 }
 
 #[test]
+fn an_attempt_is_told_each_end_of_what_it_streams_while_others_still_work() {
+    let stage = Stage::new(ONCE);
+    agent(&stage, "quick", "submit 'was quick' --status completed");
+    let slow = "until [ -e $OUT/go ]; do :; done; submit 'was slow' --status completed";
+    agent(&stage, "slow", slow);
+    let file = stage.out("plan.json");
+    let text = "{\"pattern\":\"parallel_streaming\",\"subtasks\":[{\"id\":\"p\",\
+                \"agent\":\"quick\"},{\"id\":\"q\",\"agent\":\"slow\"}]}";
+    fs::write(&file, text).unwrap();
+    let nests = "legation delegate --plan $OUT/plan.json Both > $OUT/said\n\
+                 legation submit --status completed --summary both";
+    stage.agent("lead", "subagents:\n  allow: [quick, slow]\n", nests);
+    let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "lead", "All of it"]);
+    wait_for("the first end to be told", || stage.told("said").contains("was quick").then_some(()));
+    assert!(!stage.told("said").contains("was slow"));
+    fs::write(stage.out("go"), "").unwrap();
+    let root = begun["delegationId"].as_str().unwrap();
+    assert_eq!(stage.json(&["resume", root, "--wait"]).1["status"], "completed");
+    // What its parts came to, and nothing of what happened on the way.
+    let said = stage.told("said");
+    let events = said.lines().filter(|line| line.contains("Z del-"));
+    let told: Vec<&str> = events.filter_map(|line| line.split_whitespace().nth(2)).collect();
+    assert_eq!(told, ["completed", "ended", "completed", "ended"], "{said}");
+}
+
+#[test]
 fn sequential_hands_on_words_and_files_and_stops_at_the_first_failure() {
     let stage = Stage::new(ONCE);
     agent(&stage, "x", "echo one > one.txt; submit 'made one' --status completed");

@@ -143,7 +143,14 @@ impl Stage {
 
     /// Runs a line of shell in the project.
     pub(super) fn shell(&self, line: &str) -> Output {
-        self.program(Path::new("sh")).args(["-c", line]).output().unwrap()
+        self.shell_command(line).output().unwrap()
+    }
+
+    /// A line of shell in the project, ready to run; its arguments may follow.
+    pub(super) fn shell_command(&self, line: &str) -> Command {
+        let mut command = self.program(Path::new("sh"));
+        command.args(["-c", line]).stdin(Stdio::null());
+        command
     }
 
     fn binary(&self) -> PathBuf {

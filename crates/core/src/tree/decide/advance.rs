@@ -62,7 +62,7 @@ fn judge(state: &State, no: SubtaskNo, now: Now) -> Vec<Body> {
         }
         ReturnStatus::Completed => {
             let delegation = &state.delegations[subtask.delegation];
-            let merges = pattern::merges_by_itself(delegation, subtask) && has_work(end);
+            let merges = pattern::merges_by_itself(delegation, subtask) && end.has_work();
             if subtask.role == Role::Resolver && !merges {
                 vec![ended(no, Outcome::Failed, Some(resolve::left_as_it_was()))]
             } else if merges {
@@ -79,10 +79,6 @@ fn judge(state: &State, no: SubtaskNo, now: Now) -> Vec<Body> {
 
 pub(super) fn ended(subtask: SubtaskNo, outcome: Outcome, error: Option<ReturnError>) -> Body {
     Body::SubtaskEnded(SubtaskEnded { subtask, outcome, error })
-}
-
-fn has_work(end: &AttemptEnded) -> bool {
-    !(end.receipt.files_changed.is_empty() && end.receipt.commits.is_empty())
 }
 
 fn limits(state: &State) -> &crate::config::Limits {
@@ -181,7 +177,7 @@ fn conclude(state: &State, no: DelegationNo, now: Now) -> Vec<Body> {
             let mut bodies = vec![Body::WinnerChosen { delegation: no, subtask }];
             let last = state.subtasks[subtask].attempts.last();
             let end = last.and_then(|no| state.attempts[*no].end.as_deref());
-            if end.is_some_and(has_work) {
+            if end.is_some_and(AttemptEnded::has_work) {
                 bodies.push(Body::MergeRequested { subtask });
             }
             bodies

@@ -53,6 +53,13 @@ pub struct AttemptEnded {
     pub raw: Option<String>,
 }
 
+impl AttemptEnded {
+    /// Whether there is anything that could be merged.
+    pub fn has_work(&self) -> bool {
+        !(self.receipt.files_changed.is_empty() && self.receipt.commits.is_empty())
+    }
+}
+
 /// Why a subtask is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,7 +9,7 @@ use super::cost::{Cost, cost};
 use crate::config::Pattern;
 use crate::ids::{AgentId, DelegationId, SessionId, SubtaskId, TaskId};
 use crate::money::Usd;
-use crate::returns::{Receipt, Return, ReturnError, Verification};
+use crate::returns::{Receipt, Return, ReturnError, Verification, failure_sentence};
 use crate::time::Now;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::Remaining;
@@ -126,6 +126,9 @@ pub struct SubtaskView {
     pub asks: Option<String>,
     /// Measured quality; absent where unknown.
     pub quality: Option<u32>,
+    /// Where it failed: what to do about it, or what stands in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// What is wrong, where it did not come from an attempt.
     pub error: Option<TroubleView>,
     /// What its last attempt said.
@@ -169,7 +172,9 @@ pub struct MergeDetails {
 pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
     let delegation = &state.delegations[no];
     let total = u32::try_from(delegation.subtasks.len()).unwrap_or(u32::MAX);
-    let percentage = (u64::from(delegation.done) * 100).checked_div(u64::from(total));
+    let undecided = delegation.subtasks.iter().filter(|no| state.awaits_choice(**no)).count();
+    let done = delegation.done.saturating_sub(u32::try_from(undecided).unwrap_or(u32::MAX));
+    let percentage = (u64::from(done) * 100).checked_div(u64::from(total));
     let paused = delegation.paused.as_ref().map(|pause| pause.reason.clone());
     let cancelled = delegation.cancelled.as_ref().map(|(by, reason)| match reason.as_str() {
         "" => format!("{by} gave no reason"),
@@ -182,7 +187,7 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
         status: state.delegation_status(no),
         pattern: delegation.pattern,
         progress: ProgressView {
-            completed: delegation.done,
+            completed: done,
             total,
             percentage: percentage.and_then(|p| u32::try_from(p).ok()).unwrap_or(0),
         },
@@ -215,6 +220,13 @@ fn metrics(state: &State, no: DelegationNo, now: Now) -> Metrics {
 fn last(state: &State, no: SubtaskNo) -> Option<&AttemptEnded> {
     let attempt = state.subtasks[no].attempts.last()?;
     state.attempts[*attempt].end.as_deref()
+}
+
+/// What a person is told of a failure, by all that is known of it.
+fn failure(subtask: &Subtask, end: Option<&AttemptEnded>) -> Option<String> {
+    let said = end.into_iter().flat_map(|end| &end.answer.errors);
+    let errors: Vec<ReturnError> = said.chain(&subtask.error).cloned().collect();
+    (subtask.outcome() == Some(Outcome::Failed)).then(|| failure_sentence(&errors))
 }
 
 fn trouble(subtask: &Subtask) -> Option<TroubleView> {
@@ -267,6 +279,7 @@ fn subtask(state: &State, no: SubtaskNo, now: Now) -> SubtaskView {
         last_action: attempt.and_then(|attempt| attempt.last_action.clone()),
         asks: attempt.and_then(|attempt| attempt.asks()).map(str::to_owned),
         quality: pattern::quality(state, no),
+        failure: failure(subtask, end),
         error: trouble(subtask),
         answer: end.map(|end| end.answer.clone()),
         receipt: end.map(|end| end.receipt.clone()),

@@ -4,6 +4,7 @@ mod judge;
 
 use expect_test::expect;
 use legation_core::tree::plan::Aggregate;
+use legation_core::tree::view;
 use serde_json::{Value, json};
 
 use crate::story::{Answer, ROOT, Story, completed, ensemble, failed};
@@ -290,6 +291,31 @@ fn only_the_winners_work_goes_into_the_result() {
         }
     "#]],
     );
+}
+
+#[test]
+fn no_member_with_work_has_ended_before_the_choice_and_the_winner_not_before_its_merge() {
+    let plan = ensemble("ann ben cleo", Aggregate::Vote);
+    let mut story = Story::bounded(plan, |s| s.recovery.auto_retry = false);
+    story.go().returns("member-1", decides(1).files(&["x"])).returns("member-2", decides(2));
+    story.tree(expect![[r#"
+        del-1 running
+          member-1 merging
+          member-2 completed
+          member-3 running
+    "#]]);
+    let done = |story: &Story| {
+        view::status(&story.state, story.delegation(ROOT), story.now).progress.completed
+    };
+    assert_eq!(done(&story), 1);
+    story.returns("member-3", decides(1).files(&["y"]));
+    story.tree(expect![[r#"
+        del-1 running
+          member-1 merging
+          member-2 completed
+          member-3 completed
+    "#]]);
+    assert_eq!(done(&story), 2, "only the winner is still being merged");
 }
 
 #[test]

@@ -48,9 +48,23 @@ async fn too_much_memory_is_refused_by_the_kernel_or_it_is_said_that_it_is_not()
 
 #[tokio::test]
 async fn what_stays_below_its_limits_notices_nothing() {
-    let ceilings = Ceilings { memory_mb: Some(4096), pids: Some(500), required: false };
+    let ceilings = Ceilings { memory_mb: Some(4096), pids: Some(500), ..Ceilings::default() };
     let (code, said, gaps) = run(ceilings, "echo $(echo fine)").await;
     assert_eq!((code, said.as_str(), gaps), (Some(0), "fine\n", ceilings.gaps()));
+}
+
+#[tokio::test]
+async fn no_process_has_more_files_open_than_it_may_and_none_raises_its_limit() {
+    let ceilings = Ceilings { open_files: Some(100), ..Ceilings::default() };
+    let (_, said, gaps) =
+        run(ceilings, "ulimit -Sn; ulimit -Hn; sh -c 'ulimit -n 101' || echo no").await;
+    assert_eq!((said.as_str(), gaps), ("100\n100\nno\n", Vec::new()));
+    // Nobody gets more than there is.
+    let ceilings = Ceilings { open_files: Some(u64::MAX >> 1), ..Ceilings::default() };
+    let (_, said, gaps) = run(ceilings, "ulimit -Sn; ulimit -Hn").await;
+    let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    let hard = hard.map_or_else(|| "unlimited".to_owned(), |hard| hard.to_string());
+    assert!(said.lines().all(|line| line == hard), "{said} {hard} {gaps:?}");
 }
 
 #[tokio::test]

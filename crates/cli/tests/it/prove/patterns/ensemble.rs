@@ -145,3 +145,22 @@ fn the_work_of_the_member_that_its_judge_names_is_the_result() {
     assert_eq!(code, 0, "{view}");
     assert_eq!(files(&stage, view["delegationId"].as_str().unwrap()), "m2.txt=m2");
 }
+
+#[test]
+fn a_member_with_work_is_told_as_ended_once_and_the_chosen_one_after_its_merge() {
+    let stage = Stage::new(ONCE);
+    members(&stage);
+    let args = ["delegate", "--pattern", "ensemble", "--aggregate", "vote", "--agent", "m1"];
+    let all = ["--agent", "m2", "--agent", "m3", "Which colour?"];
+    let ran = stage.legation(&[args.as_slice(), &all].concat()).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let told = said.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().skip(2).collect();
+        let is_end = ["ended", "merged"].contains(words.first()?);
+        is_end.then(|| words.join(" "))
+    });
+    let told: Vec<String> = told.collect();
+    let ends = "ended member-2 completed\nended member-3 completed\n\
+                merged member-1\nended member-1 completed";
+    assert_eq!(told.join("\n"), ends, "{said}");
+}

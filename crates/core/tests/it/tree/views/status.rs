@@ -247,3 +247,23 @@ fn a_pause_before_anything_is_tried_again_does_not_count_either() {
     story.resume(ROOT).run("a").after(4);
     assert_eq!(elapsed(&story), json!(7_000));
 }
+
+#[test]
+fn a_failed_subtask_says_what_to_do_or_what_stands_in_the_way() {
+    let mut story = Story::bounded(parallel("a! b c"), |s| s.recovery.auto_retry = false);
+    story.reject("a").run("b c").returns("b", failed("oh")).returns("c", completed("done"));
+    let told: Vec<Value> = status(&story)["subtasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|subtask| subtask["failure"].clone())
+        .collect();
+    expect![[r#"
+        [
+            String("Task failed. Manual intervention required: Rejected by ana: too risky"),
+            String("Task failed but is recoverable. Try again."),
+            Null,
+        ]
+    "#]]
+    .assert_debug_eq(&told);
+}
