@@ -116,6 +116,7 @@ fn programs_are_told_every_rule_of_the_fence_and_whether_it_holds() {
         modes true
         udp true
         socket_files false
+        refusals false
     "#]]
     .assert_eq(&told.collect::<String>());
     assert_eq!(value["runners"][0]["budget"], "per turn");

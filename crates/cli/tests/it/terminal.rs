@@ -18,7 +18,7 @@ const COLUMNS: u16 = 60;
 const ROWS: u16 = 8;
 
 /// A terminal: the end of whoever looks at it, and that of programs.
-fn terminal() -> (File, File) {
+pub(crate) fn terminal() -> (File, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
