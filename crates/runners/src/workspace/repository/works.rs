@@ -92,7 +92,8 @@ impl Repository {
         let (own, objects) = (self.hub.clone(), self.user.objects.clone());
         let ground = Ground { root: to.to_owned(), own, objects };
         let call = self.on_ground("read-tree", &ground).env("GIT_INDEX_FILE", &index);
-        call.args(["--reset", "-u", inside]).run()?;
+        // Whatever a sparse checkout leaves out: this was asked for.
+        call.args(["--reset", "-u", "--no-sparse-checkout", inside]).run()?;
         fs::remove_file(&index).map_err(Error::files("removing", &index))
     }
 

@@ -131,7 +131,10 @@ fn a_list_that_names_other_repositories_of_the_user_opens_none() {
     in_every_way(|| {
         let project = nested();
         let list = project.read(".gitmodules");
-        project.write(".gitmodules", &list.replace("submodule \"my sub\"", "submodule \"../..\""));
+        project.write(
+            ".gitmodules",
+            &list.replace("submodule \"my sub\"", "submodule \"../../../middle/.git\""),
+        );
         git_args(&project.dir(), &["add", ".gitmodules"]);
         git_args(&project.dir(), &["commit", "-q", "-m", "elsewhere"]);
         let spaces = project.open();
