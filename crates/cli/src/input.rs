@@ -1,7 +1,7 @@
 //! Reading what a command is given: a file or stdin, as text, within a limit.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, Read};
 use std::path::Path;
 
 use legation_core::Code;
@@ -9,6 +9,13 @@ use legation_core::text::shown;
 use serde_json::json;
 
 use crate::error::CommandError;
+
+/// Whether whoever sits at the terminal says yes to what was asked; no answer is a no.
+pub(crate) fn is_yes() -> bool {
+    let mut answer = String::new();
+    let _ = io::stdin().lock().read_line(&mut answer);
+    ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+}
 
 /// The whole text of a file, or of stdin for `-`, if it has at most `max_bytes`.
 pub(crate) fn read_text(source: &Path, max_bytes: usize) -> Result<String, CommandError> {

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use capabilities::may_mount;
 pub use kernel::{Held, Kernel, Rule};
-pub use namespaces::Namespaces;
 pub(crate) use namespaces::prepare;
+pub use namespaces::{Namespaces, SWITCHES};
 
 /// What lies on which side of the fence. Of the paths that are named here, the one that
 /// is nearest above a file decides about it, and the most that is said of it holds.

@@ -11,6 +11,7 @@
 
 mod changes;
 mod choice;
+pub mod consent;
 mod custody;
 mod error;
 mod folders;
@@ -284,7 +285,7 @@ impl Spaces {
         // Written first: a crash in between leaves a note of nothing, and no work without one.
         self.note_provenance(place, note)?;
         let kept = self.mechanism.keep(place, note)?;
-        if kept.is_none() {
+        if kept.is_none() && !self.mechanism.is_kept_inside(place)? {
             self.forget_provenance(&place.attempt)?;
         }
         Ok(kept)

@@ -1,6 +1,6 @@
 //! `legation apply`.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use legation_core::Code;
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::diff::{failed, spaces};
 use crate::error::CommandError;
+use crate::input;
 use crate::look;
 use crate::output::Output;
 use crate::page::{count, tame};
@@ -175,10 +176,7 @@ fn confirmed(id: &DelegationId, output: &mut Output) -> Result<bool, CommandErro
             .hint(format!("look at `legation diff {id}`, then add --yes")));
     }
     output.note(&format!("This changes your files as `legation diff {id}` shows. Go on? [y/N]"));
-    let mut answer = String::new();
-    // No answer is a no.
-    let _ = io::stdin().lock().read_line(&mut answer);
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+    Ok(input::is_yes())
 }
 
 fn words(applied: &Applied) -> String {

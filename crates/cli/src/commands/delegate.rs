@@ -1,6 +1,7 @@
 //! `legation delegate` and `legation direct`.
 
 mod dry_run;
+mod large;
 mod options;
 mod plan_file;
 mod task_list;
@@ -126,6 +127,9 @@ pub(crate) fn hand_over(asked: Asked, output: &mut Output) -> Result<ExitCode, C
     if !reach.is_attempt() && call.idempotency_key.is_none() {
         // So that the call can be made again, should the engine die before it answers.
         call.idempotency_key = Some(own_key());
+    }
+    if !reach.is_attempt() {
+        large::agreed(&reach, call.yes, output)?;
     }
     let title = match &call.entry {
         Some(entry) => entry.title.clone(),

@@ -1,5 +1,6 @@
 //! `legation diff`.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use legation_core::Code;
@@ -11,6 +12,7 @@ use serde_json::json;
 use crate::error::CommandError;
 use crate::look;
 use crate::output::Output;
+use crate::page::tame;
 use crate::reach::{Reach, block_on};
 
 /// Shows what a delegation, or one of its subtasks, changed.
@@ -35,12 +37,35 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
             difference(&spaces, &found, work).map_err(|problem| failed(&problem))?
         }
     };
-    let value = json!({"delegationId": id, "subtask": args.subtask, "diff": diff});
+    let inside = inside(&found, args.subtask.as_deref())?;
+    let value = json!({
+        "delegationId": id, "subtask": args.subtask, "diff": diff, "inSubmodules": inside,
+    });
+    if !inside.is_empty() && !output.wants_json() {
+        let files: Vec<String> = inside.iter().map(|file| tame(file)).collect();
+        output.note(&format!(
+            "note: not merged, since it lies in submodules: {}; `legation workspaces list` \
+             shows where it is kept",
+            files.join(", ")
+        ));
+    }
     output.answer(&value, || match diff.is_empty() {
         true => "Nothing was changed.".to_owned(),
         false => diff.clone(),
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// The files in submodules that a delegation, or one of its subtasks, changed at last.
+fn inside(found: &Found, subtask: Option<&str>) -> Result<BTreeSet<String>, CommandError> {
+    let state = &found.state;
+    let subtasks = match subtask {
+        Some(subtask) => vec![look::subtask(found, subtask)?],
+        None => state.delegations[found.no].subtasks.clone(),
+    };
+    let last = subtasks.iter().filter_map(|no| state.subtasks[*no].attempts.last());
+    let ends = last.filter_map(|no| state.attempts[*no].end.as_ref());
+    Ok(ends.flat_map(|end| end.receipt.in_submodules.iter().cloned()).collect())
 }
 
 /// The workspaces of the project.

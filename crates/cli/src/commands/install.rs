@@ -15,7 +15,7 @@ pub(super) mod remove;
 mod splice;
 mod words;
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -29,6 +29,7 @@ use self::program::Program;
 use self::record::Record;
 use self::splice::Splice;
 use crate::error::CommandError;
+use crate::input;
 use crate::output::Output;
 use crate::reach::Reach;
 
@@ -185,10 +186,7 @@ fn confirmed(output: &mut Output) -> bool {
         return false;
     }
     output.note("Go on? [y/N]");
-    let mut answer = String::new();
-    // No answer is a no.
-    let _ = io::stdin().lock().read_line(&mut answer);
-    ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+    input::is_yes()
 }
 
 /// What we cannot change without spoiling it is left to its owner.

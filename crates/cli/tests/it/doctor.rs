@@ -71,6 +71,8 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
           holds  no UDP where `sandbox.network` is `deny`
           gap    no talking to services that listen on a socket file: Landlock cannot
                  tell the engine's socket from others yet
+          gap    receipts name what was refused: the kernel tells that to the machine's
+                 audit log alone, from Landlock … (Linux 6.15)
 
         machine
           yes  git …
@@ -119,6 +121,7 @@ fn programs_are_told_every_rule_of_the_fence_and_whether_it_holds() {
         modes true
         udp true
         socket_files false
+        refusals false
     "#]]
     .assert_eq(&told.collect::<String>());
     assert_eq!(value["runners"][0]["budget"], "per turn");

@@ -21,7 +21,7 @@ const ROWS: u16 = 8;
 const PAUSED_FRAMES: usize = 15;
 
 /// A terminal: the end of whoever looks at it, and that of programs.
-fn terminal() -> (File, File) {
+pub(crate) fn terminal() -> (File, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();

@@ -208,6 +208,9 @@ pub struct Receipt {
     pub refused: Vec<RefusedEntry>,
     /// Files that differ from the base, from the file system.
     pub files_changed: Vec<String>,
+    /// Those of them that lie in submodules: they are kept, and are no part of what is merged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub in_submodules: Vec<String>,
     /// Commits made.
     pub commits: Vec<String>,
     /// Verification commands and how they ended.

@@ -126,7 +126,7 @@ fn seen_from(place: &Place, mut seen: Seen) -> Seen {
     if depth > 0 {
         let prefix = format!("{}/", below.display());
         let up = "../".repeat(depth);
-        for file in &mut seen.files_changed {
+        for file in seen.files_changed.iter_mut().chain(&mut seen.in_submodules) {
             *file = match file.strip_prefix(&prefix) {
                 Some(rest) => rest.to_owned(),
                 None => format!("{up}{file}"),
@@ -177,6 +177,7 @@ fn receipt(
         supervised_by,
         exit_code,
         files_changed: seen.files_changed,
+        in_submodules: seen.in_submodules,
         commits: seen.commits,
         verify,
         tokens,

@@ -154,6 +154,13 @@ const RULES: &[Rule] = &[
         gap: "Landlock cannot tell the engine's socket from others yet",
         weight: Weight::Known,
     },
+    Rule {
+        name: "refusals",
+        what: "receipts name what was refused",
+        by: By::Nothing,
+        gap: "the kernel tells that to the machine's audit log alone, from Landlock 7 (Linux 6.15)",
+        weight: Weight::Known,
+    },
 ];
 
 impl Kernel {

@@ -26,7 +26,7 @@ use crate::mounts;
 const TERMINALS: &str = "/dev/pts";
 /// Switches that keep ordinary users from having user namespaces, and the value at which
 /// they do.
-const SWITCHES: &[(&str, &str)] = &[
+pub const SWITCHES: &[(&str, &str)] = &[
     ("/proc/sys/user/max_user_namespaces", "0"),
     ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),

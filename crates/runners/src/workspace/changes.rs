@@ -29,8 +29,11 @@ pub(super) struct Changes {
     pub(super) hidden: Vec<Vec<u8>>,
     /// Touched; with the content that each had.
     pub(super) unsure: Vec<(Vec<u8>, String)>,
-    /// Below a place that belongs to another repository.
+    /// Below a place that belongs to another repository; where that is checked out, only
+    /// what was changed.
     pub(super) foreign: Vec<Vec<u8>>,
+    /// What was removed there.
+    pub(super) foreign_removed: Vec<Vec<u8>>,
     /// Whether not all of it could be read.
     pub(super) incomplete: bool,
 }
@@ -76,8 +79,9 @@ pub(super) fn compare(
 
 impl Changes {
     pub(super) fn is_empty(&self) -> bool {
-        let lists = [&self.added, &self.modified, &self.removed, &self.hidden, &self.foreign];
-        lists.iter().all(|list| list.is_empty()) && self.unsure.is_empty()
+        let own = [&self.added, &self.modified, &self.removed, &self.hidden];
+        let mut lists = own.into_iter().chain([&self.foreign, &self.foreign_removed]);
+        lists.all(Vec::is_empty) && self.unsure.is_empty()
     }
 
     /// Files of the base that are no longer there.
@@ -110,7 +114,8 @@ impl Changes {
     }
 }
 
-fn is_below(path: &[u8], top: &[u8]) -> bool {
+/// Whether a path lies below another one.
+pub(super) fn is_below(path: &[u8], top: &[u8]) -> bool {
     path.strip_prefix(top).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 

@@ -72,6 +72,8 @@ pub struct KeptWork {
     pub reference: String,
     /// Its id.
     pub commit: String,
+    /// What it changed inside submodules, as a commit of its own, where it did.
+    pub in_submodules: Option<String>,
     /// Where it came from; absent where only its name tells.
     pub provenance: Option<Provenance>,
     /// When it was kept.
@@ -82,6 +84,14 @@ pub struct KeptWork {
     pub in_branch: bool,
     /// Whether somebody wants it to stay.
     pub exempt: bool,
+}
+
+impl KeptWork {
+    /// Whether there is nothing but what lies inside submodules.
+    #[must_use]
+    pub fn is_inside_only(&self) -> bool {
+        self.in_submodules.as_ref() == Some(&self.commit)
+    }
 }
 
 /// A checkout that nobody works in, kept to make the next workspace faster.

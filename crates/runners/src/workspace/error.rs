@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// The folder is larger than what is copied without being asked.
     #[error(
-        "{path:?} holds more than {limit_bytes} bytes; raise workspace.copyLimitMb, or make it a git repository, so that nothing is copied twice"
+        "{path:?} holds more than {limit_bytes} bytes; agree to the copy (`legation delegate --yes`), raise workspace.copyLimitMb, or make it a git repository, so that nothing is copied twice"
     )]
     TooLarge {
         /// The folder.

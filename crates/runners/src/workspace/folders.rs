@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::home::Homes;
+use super::repository::Submodule;
 use super::sweeper::Sweeper;
 use super::{Error, Kept, Place, names, overlay, ports, record};
 
@@ -27,6 +28,9 @@ pub(super) struct Made {
     /// The two sides that it starts from, where it is there to bring them together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sides: Option<Sides>,
+    /// The submodules that are checked out in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) submodules: Vec<Submodule>,
 }
 
 /// Two sides that did not fit together when a workspace was made of both.

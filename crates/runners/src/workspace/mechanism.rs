@@ -27,6 +27,10 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn stand(&self, place: &Place) -> Result<(), Error>;
     fn look(&self, place: &Place) -> Result<Seen, Error>;
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error>;
+    /// Whether something is kept that lies inside submodules, and is no part of the work.
+    fn is_kept_inside(&self, _place: &Place) -> Result<bool, Error> {
+        Ok(false)
+    }
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error>;
     fn recall(&self, place: &Place, commands: &[String]) -> Result<bool, Error>;
     fn remember(&self, place: &Place, commands: &[String]) -> Result<(), Error>;

@@ -21,6 +21,7 @@ use std::sync::Mutex;
 use super::choice::Choice;
 use super::folders::{Begun, Folders, Laid, Made, gone};
 use super::git::Git;
+use super::home::Homes;
 use super::mechanism::Mechanism;
 use super::{
     Applied, Candidate, Error, From, How, Kept, KeptWork, Merge, Names, New, Note, Options, Origin,
@@ -77,8 +78,7 @@ impl Plain {
         let base = format!("base:{delegation}");
         let folder = layer_folder(&self.folders.state, &base)?;
         gone(&folder).map_err(Error::files("removing", &folder))?;
-        let mut skip = self.folders.homes.hidden();
-        skip.push(from.join(".legation"));
+        let skip = skipped(&self.folders.homes, &from);
         self.copy(&from, &folder.join("files"), &skip, theirs)?;
         Ok(base)
     }
@@ -111,10 +111,24 @@ impl Plain {
             root,
             base,
         };
-        let made = Made { place, settled, laid: Laid::default(), shared: Vec::new(), sides };
+        let made = Made {
+            place,
+            settled,
+            laid: Laid::default(),
+            shared: Vec::new(),
+            sides,
+            submodules: Vec::new(),
+        };
         record::write(&own.join("place.json"), &made)?;
         Ok(made.place)
     }
+}
+
+/// What of a folder is never copied: whatever is ours.
+pub(super) fn skipped(homes: &Homes, from: &Path) -> Vec<PathBuf> {
+    let mut skip = homes.hidden();
+    skip.push(from.join(".legation"));
+    skip
 }
 
 impl Mechanism for Plain {

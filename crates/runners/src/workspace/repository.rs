@@ -18,6 +18,7 @@ mod history;
 mod hunks;
 mod include;
 mod keep;
+mod large;
 mod lay;
 mod merge;
 mod mover;
@@ -28,6 +29,7 @@ mod prepare;
 mod revert;
 mod share;
 mod stay;
+mod submodules;
 mod user;
 mod works;
 
@@ -49,6 +51,7 @@ use super::{
 use history::History;
 use pool::{Cleaner, Shelf};
 use stay::Stay;
+pub(super) use submodules::Submodule;
 use user::User;
 
 /// What is remembered of histories before it is forgotten; all of it can be found again.
@@ -84,6 +87,17 @@ pub(super) struct Repository {
     trees: Mutex<HashMap<String, String>>,
     /// Who commits, and in which time zone.
     signature: Mutex<Option<(String, String)>>,
+}
+
+/// Files that a child works on, and what of ours belongs to them.
+#[derive(Debug)]
+struct Ground {
+    /// The top of them.
+    root: PathBuf,
+    /// Our repository of them, which the child never sees.
+    own: PathBuf,
+    /// Where their objects are.
+    objects: PathBuf,
 }
 
 impl Repository {
@@ -156,12 +170,22 @@ impl Repository {
         call.env("GIT_OBJECT_DIRECTORY", &self.user.objects).within(&self.hub)
     }
 
-    /// A command on a workspace's files, with our own repository beside it.
-    fn on_place(&self, name: &str, place: &Place) -> Call<'_> {
+    /// The files of a workspace.
+    fn ground(&self, place: &Place) -> Ground {
         let own = self.folders.own(&place.attempt);
-        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", own);
-        let call = call.env("GIT_OBJECT_DIRECTORY", &self.user.objects);
-        call.env("GIT_WORK_TREE", &place.root).within(&place.root)
+        Ground { root: place.root.clone(), own, objects: self.user.objects.clone() }
+    }
+
+    /// A command on files, with our own repository beside them.
+    fn on_ground(&self, name: &str, ground: &Ground) -> Call<'_> {
+        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", &ground.own);
+        let call = call.env("GIT_OBJECT_DIRECTORY", &ground.objects);
+        call.env("GIT_WORK_TREE", &ground.root).within(&ground.root)
+    }
+
+    /// A command on a workspace's files.
+    fn on_place(&self, name: &str, place: &Place) -> Call<'_> {
+        self.on_ground(name, &self.ground(place))
     }
 
     /// A command on the user's own checkout, as the user would run it.
@@ -227,7 +251,8 @@ impl Mechanism for Repository {
     fn origin(&self) -> Origin {
         let common = &self.user.common_dir;
         let top = self.user.top.clone().unwrap_or_else(|| common.clone());
-        let lent = vec![self.user.objects.clone(), common.join("modules"), common.join("lfs")];
+        let mut lent = vec![self.user.objects.clone(), common.join("lfs")];
+        lent.extend(self.lent_to_submodules());
         Origin { top, lent }
     }
 
@@ -275,6 +300,10 @@ impl Mechanism for Repository {
         let tree = names::checked("tree", tree)?;
         let attempt = names::checked("attempt", attempt)?;
         self.resolve(&format!("refs/legation/{tree}/{attempt}"))
+    }
+
+    fn is_kept_inside(&self, place: &Place) -> Result<bool, Error> {
+        Ok(self.resolve(&works::inside_name(&place.tree, &place.attempt))?.is_some())
     }
 
     fn recall(&self, place: &Place, commands: &[String]) -> Result<bool, Error> {

@@ -88,6 +88,8 @@ pub struct Seen {
     pub exists: bool,
     /// Files that differ from the base, ignored ones included, relative and sorted.
     pub files_changed: Vec<String>,
+    /// Those of them that lie in submodules: they are kept, and are no part of what is merged.
+    pub in_submodules: Vec<String>,
     /// Whether there were more than [`MAX_FILES_SEEN`].
     pub more_files: bool,
     /// The attempt's own commits, oldest first.

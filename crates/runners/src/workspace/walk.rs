@@ -30,6 +30,13 @@ pub(super) struct Walked {
     pub(super) incomplete: bool,
 }
 
+impl Walked {
+    /// What the files hold together.
+    pub(super) fn bytes(&self) -> u64 {
+        self.files.iter().fold(0, |sum, file| sum.saturating_add(file.metadata.len()))
+    }
+}
+
 /// What to do with folders that their owner closed to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Locked {

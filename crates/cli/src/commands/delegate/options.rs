@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// Print the id and do not wait.
     #[arg(long, conflicts_with = "dry_run")]
     detach: bool,
-    /// Start what the configuration would have you asked about.
+    /// Go ahead where you would be asked: before it starts, and before a large folder is copied.
     #[arg(long)]
     yes: bool,
     /// Take the task as text, even if it looks like the id of a task.

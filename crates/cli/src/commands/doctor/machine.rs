@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use legation_runners::fence::SWITCHES;
 use legation_runners::keep::{Good, cgroup};
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
@@ -30,13 +31,6 @@ pub(super) struct Offer {
     pub(super) available: bool,
     pub(super) note: Option<&'static str>,
 }
-
-/// Switches that keep ordinary users from having namespaces of their own, and the value
-/// at which they do.
-const SWITCHES: &[(&str, &str)] = &[
-    ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
-    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
-];
 
 impl Machine {
     /// Looks. The only program it runs is git.

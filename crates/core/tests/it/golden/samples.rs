@@ -296,6 +296,7 @@ fn receipt() -> Receipt {
         }],
         fenced: Some(true),
         fence_gaps: Vec::new(),
+        in_submodules: Vec::new(),
         truncated: false,
         brief_cut: vec!["artifacts".to_owned()],
         evidence: Evidence::Seen,

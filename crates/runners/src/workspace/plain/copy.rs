@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use super::super::Error;
 use super::super::walk::{Locked, below, walk};
+use super::super::{Error, consent};
 use super::Plain;
 
 impl Plain {
@@ -20,10 +20,8 @@ impl Plain {
     ) -> Result<(), Error> {
         let locked = if theirs { Locked::Open } else { Locked::Leave };
         let walked = walk(from, skip, locked).map_err(Error::files("reading", from))?;
-        let total =
-            walked.files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.metadata.len()));
-        if total > self.copy_limit_bytes {
-            let limit_bytes = self.copy_limit_bytes;
+        let limit_bytes = consent::limit_bytes(&self.folders.state, self.copy_limit_bytes)?;
+        if walked.bytes() > limit_bytes {
             return Err(Error::TooLarge { path: from.to_owned(), limit_bytes });
         }
         fs::create_dir_all(to).map_err(Error::files("making", to))?;

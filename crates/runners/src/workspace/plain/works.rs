@@ -24,6 +24,7 @@ impl Plain {
                 continue;
             }
             works.push(KeptWork {
+                in_submodules: None,
                 tree: String::new(),
                 reference: format!("kept/{attempt}"),
                 commit: format!("kept:{attempt}"),

@@ -44,9 +44,10 @@ impl Repository {
         let (laid, settled, _turn) = self.lay(&site)?;
         // The project's own folder may hold nothing that is committed.
         fs::create_dir_all(&place.cwd).map_err(Error::files("making", &place.cwd))?;
+        let submodules = self.fill_submodules(&place)?;
         self.include(&place)?;
         let shared = self.share_with(&place)?;
-        let made = Made { place, settled, laid, shared, sides };
+        let made = Made { place, settled, laid, shared, sides, submodules };
         record::write(&folder.join("place.json"), &made)?;
         Ok(made.place)
     }

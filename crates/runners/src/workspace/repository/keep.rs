@@ -9,8 +9,9 @@ use super::super::changes::Changes;
 use super::super::folders::Made;
 use super::super::index;
 use super::super::{Error, Kept, MAX_FILES_SEEN, Note, Place, Seen};
-use super::Repository;
 use super::history::History;
+use super::works::inside_name;
+use super::{Ground, Repository};
 
 /// Letters of the first line of a commit's message.
 const MAX_TITLE_CHARS: usize = 72;
@@ -26,6 +27,8 @@ pub(super) struct Staged {
     pub(super) index: PathBuf,
     /// Files inside submodules, which the commit cannot hold.
     foreign: Vec<Vec<u8>>,
+    /// Those that were removed there.
+    foreign_removed: Vec<Vec<u8>>,
 }
 
 /// An index of the files as they are now.
@@ -42,17 +45,18 @@ impl Repository {
         let made = self.folders.known(place)?;
         let Some(mut changes) = self.changes(&made)? else { return Ok(Seen::default()) };
         let history = self.history(&made.place)?;
-        changes.modified.extend(self.really_changed(&made.place, &changes)?);
-        let all = changes.added.iter().chain(&changes.modified).chain(&changes.removed);
-        let all = all.chain(&changes.hidden).chain(&changes.foreign);
-        let mut files: Vec<String> =
-            all.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+        changes.modified.extend(self.really_changed(&self.ground(&made.place), &changes)?);
+        let in_submodules = sorted(changes.foreign.iter().chain(&changes.foreign_removed));
+        let own = changes.added.iter().chain(&changes.modified).chain(&changes.removed);
+        let mut files = sorted(own.chain(&changes.hidden));
+        files.extend(in_submodules.iter().cloned());
         files.sort();
         let more_files = changes.incomplete || files.len() > MAX_FILES_SEEN;
         files.truncate(MAX_FILES_SEEN);
         Ok(Seen {
             exists: true,
             files_changed: files,
+            in_submodules: in_submodules.into_iter().take(MAX_FILES_SEEN).collect(),
             more_files,
             history_usable: history.is_some(),
             commits: history.map(|history| history.commits).unwrap_or_default(),
@@ -60,7 +64,11 @@ impl Repository {
     }
 
     /// Which of the touched files have other content than before.
-    fn really_changed(&self, place: &Place, changes: &Changes) -> Result<Vec<Vec<u8>>, Error> {
+    pub(super) fn really_changed(
+        &self,
+        ground: &Ground,
+        changes: &Changes,
+    ) -> Result<Vec<Vec<u8>>, Error> {
         // One name a line goes in, so a name with a line break in it cannot be asked about.
         let (odd, plain): (Vec<_>, Vec<_>) =
             changes.unsure.iter().partition(|(path, _)| path.contains(&b'\n'));
@@ -68,10 +76,10 @@ impl Repository {
         if plain.is_empty() {
             return Ok(changed);
         }
-        changes.unlock(&place.root);
+        changes.unlock(&ground.root);
         // A link's content is where it points, and git would follow it here.
         let (links, plain): (Vec<_>, Vec<_>) = plain.into_iter().partition(|(path, _)| {
-            let path = super::super::walk::below(&place.root, path);
+            let path = super::super::walk::below(&ground.root, path);
             fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
         });
         changed.extend(links.into_iter().map(|(path, _)| path.clone()));
@@ -80,7 +88,7 @@ impl Repository {
         }
         let input =
             plain.iter().flat_map(|(path, _)| path.iter().copied().chain([b'\n'])).collect();
-        let said = self.on_place("hash-object", place).arg("--stdin-paths").input(input).run()?;
+        let said = self.on_ground("hash-object", ground).arg("--stdin-paths").input(input).run()?;
         let hashes = String::from_utf8_lossy(&said).into_owned();
         for ((path, before), now) in plain.iter().zip(hashes.lines()) {
             if before != now {
@@ -95,7 +103,7 @@ impl Repository {
         let made = self.folders.known(place)?;
         let place = &made.place;
         let staged = self.stage(&made, note)?;
-        self.keep_foreign(place, &staged.foreign)?;
+        self.keep_foreign(place, &staged)?;
         if staged.commit == place.base {
             self.folders.write_custody(&place.attempt, None)?;
             return Ok(None);
@@ -112,17 +120,21 @@ impl Repository {
     /// Keeps files that lie where another repository belongs, under a name of their own.
     ///
     /// They cannot be part of the work, whose commit holds a pointer at that place.
-    fn keep_foreign(&self, place: &Place, paths: &[Vec<u8>]) -> Result<(), Error> {
-        if paths.is_empty() {
+    fn keep_foreign(&self, place: &Place, staged: &Staged) -> Result<(), Error> {
+        let (paths, removed) = (&staged.foreign, sorted(staged.foreign_removed.iter()));
+        if paths.is_empty() && removed.is_empty() {
             return Ok(());
         }
         let index = self.folders.own(&place.attempt).join("foreign");
         let call = |name| self.on_place(name, place).env("GIT_INDEX_FILE", &index);
         call("update-index").args(["--add", "-z", "--stdin"]).input(joined(paths)).run()?;
         let tree = call("write-tree").line()?;
-        let message = format!("Files of {} inside submodules\n", place.attempt);
+        let mut message = format!("Files of {} inside submodules\n", place.attempt);
+        if !removed.is_empty() {
+            message.push_str(&format!("\nRemoved:\n{}\n", removed.join("\n")));
+        }
         let commit = self.commit(&tree, &[&place.base], &message)?;
-        let name = format!("refs/legation/{}/foreign/{}", place.tree, place.attempt);
+        let name = inside_name(&place.tree, &place.attempt);
         self.move_names(&format!("update {name} {commit}\n"))
     }
 
@@ -132,8 +144,8 @@ impl Repository {
         let folder = self.folders.own(&place.attempt);
         let index = folder.join("staged");
         let Some(mut changes) = self.changes(made)? else {
-            let (commit, foreign) = (place.base.clone(), Vec::new());
-            return Ok(Staged { commit, head: None, index, foreign });
+            let (commit, foreign, foreign_removed) = (place.base.clone(), Vec::new(), Vec::new());
+            return Ok(Staged { commit, head: None, index, foreign, foreign_removed });
         };
         if changes.incomplete {
             let message = "a part of it could not be read, so it cannot be kept whole".into();
@@ -150,23 +162,24 @@ impl Repository {
         let commit = if changes.is_empty() && head.as_ref().is_none_or(|head| *head == place.base) {
             place.base.clone()
         } else {
-            self.drop_ignored(place, &mut changes)?;
+            self.drop_ignored(&self.ground(place), &mut changes)?;
             self.fill_index(place, &index, &changes)?;
             let staged = Indexed { path: &index, differs: differs(&changes) };
             self.commit_index(made, &staged, history.as_ref(), note)?
         };
-        Ok(Staged { commit, head, index, foreign: changes.foreign })
+        let Changes { foreign, foreign_removed, .. } = changes;
+        Ok(Staged { commit, head, index, foreign, foreign_removed })
     }
 
     /// Leaves out new files that the project ignores.
-    fn drop_ignored(&self, place: &Place, changes: &mut Changes) -> Result<(), Error> {
+    pub(super) fn drop_ignored(&self, ground: &Ground, changes: &mut Changes) -> Result<(), Error> {
         if changes.added.is_empty() {
             return Ok(());
         }
         // A name may begin like a pattern; behind a folder it is only a name.
         let named = changes.added.iter().flat_map(|path| [b"./", path.as_slice(), b"\0"].concat());
         let input = named.collect();
-        let call = self.on_place("check-ignore", place).args(["-z", "--stdin"]);
+        let call = self.on_ground("check-ignore", ground).args(["-z", "--stdin"]);
         let said = call.input(input).ask()?;
         if said.code > 1 {
             return Err(super::super::git::complaint("check-ignore", &said));
@@ -230,6 +243,13 @@ impl Repository {
 /// Whether these changes make another tree for sure, whatever is in the files.
 fn differs(changes: &Changes) -> bool {
     [&changes.added, &changes.removed, &changes.hidden].iter().any(|list| !list.is_empty())
+}
+
+/// Paths in order, as text.
+fn sorted<'a>(paths: impl Iterator<Item = &'a Vec<u8>>) -> Vec<String> {
+    let mut all: Vec<String> = paths.map(|path| String::from_utf8_lossy(path).into()).collect();
+    all.sort();
+    all
 }
 
 /// Paths as git reads them.

@@ -133,6 +133,8 @@ impl Repository {
             made.shared.iter().map(|name| made.place.root.join(name)).collect();
         let index = Index::read(&index, self.user.hash_bytes)?;
         let changes = compare(&made.place.root, index, (made.settled, &shared))?;
-        changes.map(|changes| self.without_included(made, changes)).transpose()
+        let Some(changes) = changes else { return Ok(None) };
+        let changes = self.without_fetched(made, self.without_included(made, changes)?)?;
+        self.with_submodules(made, changes).map(Some)
     }
 }

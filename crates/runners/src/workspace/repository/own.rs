@@ -27,12 +27,23 @@ pub(super) fn write_borrowing(
     base: &str,
 ) -> Result<(), Error> {
     skeleton(folder, user, &format!("ref: refs/heads/{branch}\n"), "true")?;
+    borrow(folder, user)?;
+    put(&folder.join("refs/heads").join(branch), format!("{base}\n").as_bytes())
+}
+
+/// Makes the repository of a submodule in a workspace: detached, borrowing objects.
+pub(super) fn write_detached(folder: &Path, user: &User, commit: &str) -> Result<(), Error> {
+    skeleton(folder, user, &format!("{commit}\n"), "true")?;
+    borrow(folder, user)
+}
+
+/// Lets a repository read the user's objects and write its own.
+fn borrow(folder: &Path, user: &User) -> Result<(), Error> {
     let mut borrowed = user.objects.as_os_str().to_owned();
     borrowed.push("\n");
     put(&folder.join("objects/info/alternates"), borrowed.as_encoded_bytes())?;
     let objects = folder.join("objects/pack");
-    fs::create_dir_all(&objects).map_err(Error::files("making", &objects))?;
-    put(&folder.join("refs/heads").join(branch), format!("{base}\n").as_bytes())
+    fs::create_dir_all(&objects).map_err(Error::files("making", &objects))
 }
 
 fn skeleton(folder: &Path, user: &User, head: &str, logs: &str) -> Result<(), Error> {

@@ -120,6 +120,23 @@ impl User {
         Ok(())
     }
 
+    /// The same for the repository of a submodule, which shares how files look on disk.
+    pub(super) fn of_submodule(&self, folder: &Path) -> Self {
+        let is_shared = |(key, _): &&(String, String)| !key.starts_with("core.sparse");
+        Self {
+            git_dir: folder.to_owned(),
+            common_dir: folder.to_owned(),
+            objects: folder.join("objects"),
+            top: None,
+            prefix: PathBuf::new(),
+            hash_bytes: self.hash_bytes,
+            names_in_files: self.names_in_files,
+            settings: self.settings.iter().filter(is_shared).cloned().collect(),
+            name: self.name.clone(),
+            email: self.email.clone(),
+        }
+    }
+
     /// Everything that decides how the files of a commit look on disk, as one text.
     pub(super) fn view(&self) -> String {
         let mut view = String::new();

@@ -1,17 +1,20 @@
 //! Work that is kept in the user's repository: listed, shown, checked out again, forgotten.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::super::custody::written;
 use super::super::git::{Call, Trust};
 use super::super::{Error, KeptWork, Names, Spare, names, refs, turn};
-use super::Repository;
 use super::apply::names as sorted_names;
+use super::{Ground, Repository};
 
 /// Where everything that is kept has its name.
 const KEPT: &str = "refs/legation/";
+/// What stands between a tree and an attempt in the name of what is inside submodules.
+const INSIDE: &str = "foreign/";
 /// Where every result has its branch.
 const RESULTS: &str = "refs/heads/legation/";
 
@@ -22,26 +25,24 @@ impl Repository {
         let said = self.on_names("for-each-ref").args([format, KEPT]).run()?;
         let text = String::from_utf8_lossy(&said).into_owned();
         let merged = self.in_branch()?;
-        let works = text.lines().filter_map(|line| {
-            let mut parts = line.split('\0');
-            let (reference, commit, at) = (parts.next()?, parts.next()?, parts.next()?);
-            let (tree, attempt) = reference.strip_prefix(KEPT)?.split_once('/')?;
-            // Bases and what was rolled back have longer names.
-            names::checked("attempt", attempt).ok()?;
-            let since = Duration::from_secs(at.parse().unwrap_or_default());
-            Some(KeptWork {
-                tree: tree.to_owned(),
-                attempt: attempt.to_owned(),
-                reference: reference.to_owned(),
-                commit: commit.to_owned(),
-                provenance: None,
-                since: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or_else(SystemTime::now),
-                bytes: None,
-                in_branch: merged.contains(reference),
-                exempt: false,
-            })
-        });
-        Ok(works.collect())
+        let works = text.lines().filter_map(|line| listed(line, &merged));
+        let (inside, mut works): (Vec<_>, Vec<_>) =
+            works.partition(|work: &KeptWork| work.in_submodules.is_some());
+        for work in inside {
+            let same = |other: &&mut KeptWork| {
+                (&other.tree, &other.attempt) == (&work.tree, &work.attempt)
+            };
+            match works.iter_mut().find(same) {
+                Some(whole) => {
+                    whole.in_submodules = work.in_submodules;
+                    // No branch has what lies there.
+                    whole.in_branch = false;
+                }
+                // It changed nothing else, and is kept under that name alone.
+                None => works.push(work),
+            }
+        }
+        Ok(works)
     }
 
     /// The names of kept work that the history of the user's branch has.
@@ -59,7 +60,22 @@ impl Repository {
             // Without a record the last commit is all that can be told apart.
             None => format!("{}^", work.commit),
         };
-        Ok(sorted_names(self.touched(Some(&base), &work.commit)?))
+        let mut files = match work.is_inside_only() {
+            true => Vec::new(),
+            false => sorted_names(self.touched(Some(&base), &work.commit)?),
+        };
+        if let Some(commit) = &work.in_submodules {
+            files.extend(self.files_inside(commit)?);
+            files.sort();
+        }
+        Ok(files)
+    }
+
+    /// The files of a commit that holds what was changed inside submodules.
+    pub(super) fn files_inside(&self, commit: &str) -> Result<Vec<String>, Error> {
+        let said = self.on_objects("ls-tree").args(["-r", "-z", "--name-only", commit]).run()?;
+        let names = said.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
     /// Checks kept work out into a worktree of the user's repository.
@@ -67,16 +83,26 @@ impl Repository {
         self.patiently(|| {
             let call = self.git.call("worktree", Trust::User);
             let call = call.env("GIT_DIR", &self.user.common_dir).args(["add", "--detach"]);
-            call.arg("--").arg(to).arg(&work.commit).run().map(drop)
-        })
+            // What only lies inside submodules is laid over what it started from.
+            let start = if work.is_inside_only() { "^" } else { "" };
+            call.arg("--").arg(to).arg(format!("{}{start}", work.commit)).run().map(drop)
+        })?;
+        let Some(inside) = &work.in_submodules else { return Ok(()) };
+        let index = self.folders.state.join(format!("{}.inside", work.attempt));
+        let (own, objects) = (self.hub.clone(), self.user.objects.clone());
+        let ground = Ground { root: to.to_owned(), own, objects };
+        let call = self.on_ground("read-tree", &ground).env("GIT_INDEX_FILE", &index);
+        // Whatever a sparse checkout leaves out: this was asked for.
+        call.args(["--reset", "-u", "--no-sparse-checkout", inside]).run()?;
+        fs::remove_file(&index).map_err(Error::files("removing", &index))
     }
 
     /// Lets go of kept work: git throws it away once nothing else holds it.
     pub(super) fn let_go(&self, work: &KeptWork) -> Result<(), Error> {
-        let foreign = format!("{KEPT}{}/foreign/{}", work.tree, work.attempt);
         let mut orders = format!("delete {} {}\n", work.reference, work.commit);
-        if self.resolve(&foreign)?.is_some() {
-            orders.push_str(&format!("delete {foreign}\n"));
+        if let Some(inside) = work.in_submodules.as_ref().filter(|_| !work.is_inside_only()) {
+            let name = inside_name(&work.tree, &work.attempt);
+            orders.push_str(&format!("delete {name} {inside}\n"));
         }
         self.move_names(&orders)
     }
@@ -144,6 +170,35 @@ impl Repository {
         let call = self.git.call(name, Trust::Repository);
         call.env("GIT_DIR", &self.user.common_dir).within(&self.user.common_dir)
     }
+}
+
+/// The name under which is kept what an attempt changed inside submodules.
+pub(super) fn inside_name(tree: &str, attempt: &str) -> String {
+    format!("{KEPT}{tree}/{INSIDE}{attempt}")
+}
+
+/// The work that a line of the list of names is about.
+fn listed(line: &str, merged: &HashSet<String>) -> Option<KeptWork> {
+    let mut parts = line.split('\0');
+    let (reference, commit, at) = (parts.next()?, parts.next()?, parts.next()?);
+    let (tree, rest) = reference.strip_prefix(KEPT)?.split_once('/')?;
+    let inside = rest.strip_prefix(INSIDE);
+    let attempt = inside.unwrap_or(rest);
+    // Bases and what was rolled back have longer names.
+    names::checked("attempt", attempt).ok()?;
+    let since = Duration::from_secs(at.parse().unwrap_or_default());
+    Some(KeptWork {
+        tree: tree.to_owned(),
+        attempt: attempt.to_owned(),
+        reference: reference.to_owned(),
+        commit: commit.to_owned(),
+        in_submodules: inside.map(|_| commit.to_owned()),
+        provenance: None,
+        since: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or_else(SystemTime::now),
+        bytes: None,
+        in_branch: merged.contains(reference),
+        exempt: false,
+    })
 }
 
 /// The delegation whose base, result or earlier result a name holds.

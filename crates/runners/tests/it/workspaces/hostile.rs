@@ -52,7 +52,7 @@ fn nothing_that_a_child_names_is_ever_run() {
         let place = create(&spaces, "exec-1");
         git_args(&place.root, &["clone", "-q", source, "nested"]);
         git(&place.root, "init -q without-a-commit");
-        fs::remove_dir(place.root.join("sub")).unwrap();
+        fs::remove_dir_all(place.root.join("sub")).unwrap();
         git_args(&place.root, &["clone", "-q", source, "sub"]);
         for folder in ["", "nested", "without-a-commit", "sub"] {
             let folder = place.root.join(folder);

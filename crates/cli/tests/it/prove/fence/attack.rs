@@ -40,7 +40,8 @@ const ATTACKS: &[(&str, &str)] = &[
     ("collect garbage", "git -C $PROJECT gc --prune=now"),
     (
         "remove objects",
-        "f=$(find $(cat .git/objects/info/alternates) -type f | head -1); rm -f $f; test ! -e $f",
+        "all=$(cat .git/objects/info/alternates); find $all -type f -delete; \
+         test -z \"$(find $all -type f)\"",
     ),
     ("write to the home", "echo evil > $HOME/.bashrc"),
     ("write to the temporary folder of all", "echo evil > $SHARED"),
@@ -308,6 +309,17 @@ fn without_the_network_a_child_neither_takes_nor_reads_a_port_of_others() {
     let stage = Stage::fenced(ONCE, "network = \"deny\"");
     expect![[r#"
         read what a sibling serves: no
+        take a port of a sibling: no
+        take a port of the parent: no
+    "#]]
+    .assert_eq(&on_ports(&stage));
+}
+
+#[test]
+fn with_ports_of_its_own_a_child_takes_no_port_of_others() {
+    let stage = Stage::fenced(ONCE, "network = \"own_ports\"");
+    expect![[r#"
+        read what a sibling serves: yes
         take a port of a sibling: no
         take a port of the parent: no
     "#]]
