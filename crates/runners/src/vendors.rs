@@ -259,7 +259,7 @@ const WISHES: &[Wish] = &[
     Wish {
         key: "temperature",
         is_in: |definition| definition.temperature.is_some(),
-        followed_by: &[Runner::OpenCode, Runner::Llm],
+        followed_by: &[Runner::OpenCode, Runner::Gemini, Runner::Llm],
     },
 ];
 

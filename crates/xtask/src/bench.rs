@@ -9,6 +9,7 @@ pub mod counts;
 pub mod engine;
 pub mod peers;
 pub mod real;
+pub mod streams;
 pub mod table;
 pub mod workspace;
 
@@ -26,7 +27,7 @@ use table::{Case, Measured};
 #[derive(clap::Args)]
 pub struct Args {
     /// The rules, the engine beside its peers, the real program with real processes,
-    /// workspaces beside plain worktrees, or reading what vendors' programs say.
+    /// workspaces beside plain worktrees, or what runners cost beside their programs.
     #[arg(value_parser = ["core", "engine", "real", "workspace", "streams"])]
     subject: String,
     /// With `engine`: the folder of the peers' scripts and their environments.
@@ -60,12 +61,7 @@ pub fn run(args: &Args) -> Result<()> {
             real::run(real::Options { quick: args.quick, long: args.long, only: &args.only })?
         }
         "workspace" => workspace::run(args.quick)?,
-        "streams" => {
-            let bench =
-                ["bench", "--locked", "--package", "legation-runners", "--bench", "streams"];
-            process::run(&mut cargo(bench))?;
-            0
-        }
+        "streams" => streams::run()?,
         _ => rules(args)?,
     };
     if args.check && missed > 0 {

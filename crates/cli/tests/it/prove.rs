@@ -15,6 +15,7 @@ mod killed;
 mod models;
 mod namespace;
 mod patterns;
+mod protocol;
 mod queue;
 mod records;
 mod resolve;

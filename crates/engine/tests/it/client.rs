@@ -118,12 +118,14 @@ fn what_an_engine_needs_is_made_once_and_then_left_alone() {
     prepare(&paths).unwrap();
     let ignore = paths.project.join(".legation/.gitignore");
     expect![[r#"
-        # Legation keeps its state here. Agents and configuration can be committed.
+        # Legation keeps its state here. Agents, templates and configuration can be committed.
         *
         !.gitignore
         !config.toml
         !agents/
         !agents/**
+        !templates/
+        !templates/**
     "#]]
     .assert_eq(&fs::read_to_string(&ignore).unwrap());
     for folder in [&paths.state, paths.socket.parent().unwrap()] {

@@ -52,6 +52,12 @@ fn ours(charge: &Charge, servers: &[String]) -> Value {
     if let Some(turns) = charge.max_turns {
         lay_over(&mut ours, json!({"model": {"maxSessionTurns": turns}}));
     }
+    if let Some(temperature) = charge.temperature {
+        // For the agent itself, whichever model it has; not for what the program asks aside.
+        let config = json!({"generateContentConfig": {"temperature": temperature}});
+        let own = json!([{"match": {"overrideScope": "core"}, "modelConfig": config}]);
+        lay_over(&mut ours, json!({"modelConfigs": {"customOverrides": own}}));
+    }
     if !Scope::of(&charge.tools, "shell").is_whole() {
         // These would be ways to run commands that no rule is asked about.
         let closed = json!({

@@ -38,6 +38,8 @@ pub(crate) struct Seen {
     pub(crate) said: String,
     /// The tools it was offered.
     pub(crate) tools: Vec<String>,
+    /// The temperature it was asked with.
+    pub(crate) temperature: Option<f64>,
 }
 
 impl Model {
@@ -81,7 +83,10 @@ fn answer(request: &Request, scripts: &Scripts, log: &Mutex<Vec<Seen>>) -> Respo
     let decide = |asked: Asked| {
         let tools = asked.tools.iter().map(|tool| tool.name.clone()).collect();
         let said = asked.turns.iter().map(|turn| turn.text.as_str()).collect::<Vec<_>>().join("\n");
-        log.lock().unwrap_or_else(PoisonError::into_inner).push(Seen { said, tools });
+        let temperature = body.pointer("/generationConfig/temperature");
+        let temperature = temperature.or(body.get("temperature")).and_then(Value::as_f64);
+        let seen = Seen { said, tools, temperature };
+        log.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
         scripts.next(&asked)
     };
     if path.ends_with("/messages/count_tokens") {

@@ -197,6 +197,10 @@ fn works_alone(stage: &Stage, agent: &str) -> Result<String> {
         denied.get("web").or_else(|| denied.get("web_fetch")).is_some(),
         "it wanted the web, which it may not have, and denied is {denied}"
     );
+    // The others have no way to be told one.
+    let is_told = !["claude", "codex"].contains(&agent);
+    let is_asked = stage.seen().iter().any(|seen| seen.temperature == Some(0.5));
+    ensure!(is_asked == is_told, "its file wants a temperature of 0.5: {is_asked}");
     let used = subtask.pointer("/receipt/toolCalls").cloned().unwrap_or_default();
     ensure!(used.as_object().is_some_and(|used| !used.is_empty()), "no tool call was seen");
     let own = |tool: &String| OWN_AGENTS.contains(&tool.as_str());

@@ -22,10 +22,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const AGENTS: &[(&str, &str, &str)] = &[
     ("claude", "claude-code", "model: claude-sonnet-4-5"),
     ("codex", "codex", "model: gpt-5"),
-    ("opencode", "opencode", "model: scripted/scripted"),
-    ("gemini", "gemini", "model: gemini-2.5-flash"),
-    ("anthropic-llm", "llm", "model: anthropic/claude-sonnet-4-5"),
-    ("openai-llm", "llm", "model: openai/gpt-5"),
+    ("opencode", "opencode", "model: scripted/scripted\ntemperature: 0.5"),
+    ("gemini", "gemini", "model: gemini-2.5-flash\ntemperature: 0.5"),
+    ("anthropic-llm", "llm", "model: anthropic/claude-sonnet-4-5\ntemperature: 0.5"),
+    ("openai-llm", "llm", "model: openai/gpt-5\ntemperature: 0.5"),
     ("opencode-acp", "acp", "command: [opencode, acp]"),
     ("gemini-acp", "acp", "command: [gemini, --acp]"),
 ];
@@ -98,6 +98,7 @@ impl Stage {
                 "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
                 "models": {"scripted": {
                     "limit": {"context": 128_000, "output": 8_000}, "cost": cost,
+                    "temperature": true,
                 }},
             }},
         });

@@ -259,7 +259,7 @@ fn what_a_runner_has_no_way_to_follow_is_told_and_warned_about() {
         claude-code: temperature (1 warnings)
         codex: maxTurns, temperature (2 warnings)
         opencode:  (0 warnings)
-        gemini: temperature (1 warnings)
+        gemini:  (0 warnings)
         acp: maxTurns, temperature (2 warnings)
         llm:  (0 warnings)
     "#]]
@@ -271,7 +271,7 @@ fn what_a_runner_has_no_way_to_follow_is_told_and_warned_about() {
     expect![[r#"
         warning: .legation/agents/a.md: `temperature` has no effect: `codex` has no
           way to follow it
-          suggestion: leave it out, or choose one of opencode, llm
+          suggestion: leave it out, or choose one of opencode, gemini, llm
         1 agent: 0 errors, 1 warning, 0 notes
     "#]]
     .assert_eq(&session.run(&["agents", "check"]));

@@ -132,6 +132,7 @@ fn its_settings_have_our_server_and_no_agents() {
 fn settings_of_the_machine_stay_under_ours() {
     let mut charge = charge();
     charge.max_turns = Some(7);
+    charge.temperature = Some(0.5);
     charge.tools.shell = Level::Deny;
     charge.tools.others.insert("mcp:jira/*".to_owned(), Level::Allow);
     charge.tools.others.insert("mcp:github/search".to_owned(), Level::Allow);
@@ -149,6 +150,8 @@ fn settings_of_the_machine_stay_under_ours() {
     assert_eq!(told["mcpServers"]["legation"]["trust"], true);
     assert_eq!(told["experimental"]["enableAgents"], false);
     assert_eq!(told["model"]["maxSessionTurns"], 7);
+    let config = &told["modelConfigs"]["customOverrides"][0]["modelConfig"];
+    assert_eq!(config["generateContentConfig"]["temperature"], 0.5);
     let security = json!({
         "disableYoloMode": true,
         "folderTrust": {"enabled": false},
