@@ -1,7 +1,7 @@
 //! Ensemble: the same task to several members, then one answer.
 //!
-//! A quorum, more than half of the members, must succeed. Where one answer is
-//! chosen, only the chosen member's work goes into the result.
+//! A quorum, more than half of the members, must succeed; with less it is partial. Where
+//! one answer is chosen, only the chosen member's work goes into the result.
 
 use std::sync::Arc;
 
@@ -37,14 +37,16 @@ pub(super) fn open(command: &Delegate) -> Opening {
 
 pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
     let members = done(state, delegation);
-    let all = delegation.cast.len();
-    if members.len() * 2 <= all {
+    let quorum = members.len() * 2 > delegation.cast.len();
+    let chooses = delegation.aggregate != Aggregate::Merge && !state.is_cancelled(delegation.no);
+    // What a few have done is better than nothing, and one of them can still be chosen.
+    if !quorum && (members.is_empty() || !chooses) {
         return Next::End(below_quorum(state, delegation, &members), self::all(state, delegation));
     }
     let judged = subtasks(state, delegation).any(|(_, subtask)| subtask.role == Role::Judge);
     match (delegation.aggregate, delegation.winner, &delegation.judge) {
         (Aggregate::Merge, _, _) => Next::End(Outcome::Completed, self::all(state, delegation)),
-        (Aggregate::Best, None, Some(cast)) if !judged => {
+        (Aggregate::Best, None, Some(cast)) if !judged && quorum => {
             let about = (delegation.title.as_str(), &delegation.task);
             let mut draft = part(cast, Role::Judge, "judge".to_owned(), about);
             draft.needs = members.iter().map(|(no, _, _)| *no).collect();
@@ -56,7 +58,7 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
         (Aggregate::Vote | Aggregate::Best, Some(winner), _) => {
             let merged = state.subtasks[winner].outcome() == Some(Outcome::Completed);
             let clear = delegation.aggregate == Aggregate::Best || most_voted(&members).1;
-            let outcome = match (merged, clear) {
+            let outcome = match (merged, clear && quorum) {
                 (true, true) => Outcome::Completed,
                 (true, false) => Outcome::Partial,
                 (false, _) => Outcome::Blocked,

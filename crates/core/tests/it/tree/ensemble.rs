@@ -182,41 +182,30 @@ fn half_is_no_quorum() {
         member-3 is completed
         member-4#1 ended failed: broke
         member-4 is failed
+        del-1 chose member-1
         del-1 ended partial
     "#]]);
     story.result(
         ROOT,
         expect![[r#"
-        partial {
-          "summary": "member-1: I say 1\nmember-3: I say 1",
-          "data": [
-            {
-              "member": "member-1",
+            partial {
+              "summary": "I say 1",
               "data": {
                 "decision": 1,
                 "why": "because"
-              }
-            },
-            {
-              "member": "member-3",
-              "data": {
-                "decision": 1,
-                "why": "because"
-              }
-            }
-          ],
-          "artifacts": [],
-          "votes": [
-            {
-              "choice": 1,
-              "members": [
-                "member-1",
-                "member-3"
+              },
+              "artifacts": [],
+              "votes": [
+                {
+                  "choice": 1,
+                  "members": [
+                    "member-1",
+                    "member-3"
+                  ]
+                }
               ]
             }
-          ]
-        }
-    "#]],
+        "#]],
     );
 }
 
