@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use legation_core::Code;
 use legation_core::ids::DelegationId;
+use legation_core::returns::for_context;
 use legation_engine::client::{Conversation, Lost};
 use legation_engine::protocol::{Reply, Wish};
 use serde_json::Value;
@@ -274,6 +275,8 @@ impl<'a> Watch<'a> {
         if let (Some(again), Some(view)) = (&self.again, view.as_object_mut()) {
             view.extend(again.json());
         }
+        // To an agent that delegated, what came back is somebody else's words.
+        let view = if self.reach.has_token() { for_context(view) } else { view };
         End::Over { status, view }
     }
 

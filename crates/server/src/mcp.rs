@@ -16,6 +16,7 @@ use axum::http::request::Parts;
 use legation_core::Code;
 use legation_core::call::Call;
 use legation_core::ids::DelegationId;
+use legation_core::returns::harmless;
 use legation_engine::protocol::{Refused, Reply, Wish};
 use legation_engine::read::Sight;
 use rmcp::model::{
@@ -263,7 +264,7 @@ impl<O: Office> ServerHandler for Mcp<O> {
         };
         let id = digest::at(&request.uri).ok_or_else(missing)?;
         let view = self.look(DelegationId::new(id), &context).await.map_err(|_| missing())?;
-        let text = ResourceContents::text(digest::harmless(view).to_string(), &request.uri);
+        let text = ResourceContents::text(harmless(view).to_string(), &request.uri);
         Ok(ReadResourceResult::new(vec![text.with_mime_type("application/json")]).into())
     }
 }

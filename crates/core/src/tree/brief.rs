@@ -17,7 +17,7 @@ use super::state::State;
 use super::view::Stamp;
 use crate::agent::ContextMode;
 use crate::ids::{AgentId, DelegationId, SessionId, SubtaskId, TaskId};
-use crate::returns::{self, Artifact, Metadata, ReturnError, neutralise};
+use crate::returns::{self, Artifact, Metadata, ReturnError, harmless, neutralise};
 use crate::text::shown::clip;
 use crate::time::Now;
 pub use above::Above;
@@ -282,16 +282,6 @@ fn tamed(artifact: &Artifact) -> Artifact {
         kind: neutralise(&artifact.kind).into(),
         path: neutralise(&artifact.path).into(),
         summary: artifact.summary.as_deref().map(|summary| neutralise(summary).into()),
-    }
-}
-
-/// Data of another agent, with its texts as data.
-fn harmless(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(neutralise(&text).into()),
-        Value::Array(list) => Value::Array(list.into_iter().map(harmless).collect()),
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, harmless(value))).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
 }
 

@@ -1,14 +1,12 @@
 //! What a caller is told about a delegation: little enough for its context, with the
 //! rest behind a link, and nothing in it that could pass for anything but data.
 
-mod harmless;
 mod shorten;
 
+use legation_core::returns::harmless;
 use legation_engine::protocol::Refused;
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Map, Value, json};
-
-pub(super) use self::harmless::harmless;
 
 /// What the address of a delegation begins with.
 const ADDRESS: &str = "legation://delegation/";

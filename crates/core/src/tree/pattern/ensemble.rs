@@ -41,11 +41,11 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
     let chooses = delegation.aggregate != Aggregate::Merge && !state.is_cancelled(delegation.no);
     // What a few have done is better than nothing, and one of them can still be chosen.
     if !quorum && (members.is_empty() || !chooses) {
-        return Next::End(below_quorum(state, delegation, &members), self::all(state, delegation));
+        return Next::End(below_quorum(state, delegation, &members), all(state, delegation));
     }
     let judged = subtasks(state, delegation).any(|(_, subtask)| subtask.role == Role::Judge);
     match (delegation.aggregate, delegation.winner, &delegation.judge) {
-        (Aggregate::Merge, _, _) => Next::End(Outcome::Completed, self::all(state, delegation)),
+        (Aggregate::Merge, _, _) => Next::End(Outcome::Completed, all(state, delegation)),
         (Aggregate::Best, None, Some(cast)) if !judged && quorum => {
             let about = (delegation.title.as_str(), &delegation.task);
             let mut draft = part(cast, Role::Judge, "judge".to_owned(), about);
