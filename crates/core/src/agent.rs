@@ -12,6 +12,7 @@ mod delegate;
 pub mod glob;
 mod id;
 mod layer;
+mod limited;
 mod model;
 mod permission;
 mod references;

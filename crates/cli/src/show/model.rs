@@ -120,6 +120,8 @@ impl Model {
                 let used = tokens.map_or(0, |it| it.counted());
                 self.spent.insert(run.attempt.clone(), (used, *cost_usd));
                 let leaf = self.leaf(id, run);
+                // Its attempt is done; the subtask has ended once its work is merged.
+                let status = if status == "completed" { "merging" } else { status };
                 status.clone_into(&mut leaf.status);
                 summary.clone_into(&mut leaf.last);
                 (leaf.started_ms, leaf.progress) = (None, None);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::figures::{text, time};
+use super::figures::{short, text, time};
 use crate::page::{clipped, width};
 
 /// Columns of the bars.
@@ -27,7 +27,7 @@ pub(crate) fn page(spans: &[Value]) -> String {
             0 => String::new(),
             before => format!(" #{}", before.saturating_add(1)),
         };
-        let (agent, subtask) = (text(span, "agent"), text(span, "subtaskId"));
+        let (agent, subtask) = (text(span, "agent"), short(text(span, "subtaskId")));
         let name = format!("{:indent$}{agent} {subtask}{again}", "");
         let line = format!(
             "{:NAME$}  {}  {} {}",

@@ -158,6 +158,31 @@ fn a_tree_is_drawn_in_place_and_the_last_one_stays() {
 }
 
 #[test]
+fn a_subtask_whose_attempt_is_done_has_not_ended_before_it_is_told_so() {
+    let session = Session::new();
+    let mut steps = script(&["a"]);
+    steps.truncate(2);
+    steps.push(news(What::Ended {
+        run: part("a"),
+        status: "completed".to_owned(),
+        summary: "made it".to_owned(),
+        duration_ms: 70,
+        tokens: None,
+        cost_usd: None,
+        files_changed: Vec::new(),
+        errors: Vec::new(),
+        refused: Vec::new(),
+    }));
+    steps.push(answer("completed"));
+    let _engine = FakeEngine::start(&session.paths().socket, vec![steps]);
+    let mut command = session.command(&session.dir(), &["delegate", "Look after it"]);
+    let text = on_terminal(command.env("TERM", "xterm"));
+    let screens = screens(&text);
+    let last = screens.iter().rfind(|screen| screen.contains("made it")).unwrap();
+    assert!(last.contains("merging    └─ a") && last.contains("0 of 1"), "{last}");
+}
+
+#[test]
 fn the_clock_stands_still_while_everything_is_paused() {
     let session = Session::new();
     let mut first = script(&["a"]);

@@ -4,6 +4,7 @@ mod choice;
 mod delegation;
 mod globs;
 mod lattice;
+mod limited;
 mod names;
 mod permissions;
 mod references;

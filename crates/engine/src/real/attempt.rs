@@ -139,7 +139,7 @@ impl Inner {
             let why = format!("There is no program to run agent `{}` with.", job.agent);
             return Err(Obstacle::new(Code::ToolUnavailable, why));
         };
-        if let Some(until) = self.held(&account(job, &definition, runner)) {
+        if let Some(until) = self.held(&runner.limited_as(&job.agent, &definition)) {
             let why = "The provider has asked to wait.".to_owned();
             let obstacle = Obstacle::new(Code::ToolUnavailable, why);
             return Err(Obstacle { hold_until: Some(until), ..obstacle });
@@ -287,7 +287,7 @@ impl Inner {
     pub(super) fn leave_alone(&self, job: &Job, until: Now) {
         let Some((definition, _)) = self.agent(&job.agent, job.parent.as_ref()) else { return };
         if let Some(runner) = runner_of(&definition, &self.passed_on(&job.tree)) {
-            self.hold(account(job, &definition, runner), until);
+            self.hold(runner.limited_as(&job.agent, &definition), until);
         }
     }
 
@@ -330,22 +330,6 @@ impl Inner {
         asked.add_to(&mut end.receipt);
         mail.tell(Command::End(Box::new(end))).await;
         self.end(&job.attempt);
-    }
-}
-
-/// Whose limits an attempt meets. Agents of one vendor's program share its login, models of
-/// one provider its key; what a command asks for, and of whom, only its own agent knows.
-fn account(job: &Job, definition: &Definition, runner: Runner) -> String {
-    let model = definition.model.as_deref().unwrap_or_default();
-    let provider = model.split_once('/').map_or("", |(provider, _)| provider);
-    match runner {
-        Runner::Command => format!("command {}", job.agent),
-        Runner::Acp => format!("acp {}", definition.legation.command.join(" ")),
-        Runner::ClaudeCode => "claude-code".to_owned(),
-        Runner::Codex => "codex".to_owned(),
-        Runner::Gemini => "gemini".to_owned(),
-        Runner::OpenCode => format!("opencode {provider}"),
-        Runner::Llm => format!("llm {provider}"),
     }
 }
 

@@ -40,3 +40,26 @@ fn a_folder_that_cannot_be_used_is_told_before_anything_starts() {
     let problem = report["problems"][0].as_str().unwrap_or_default();
     assert!(problem.contains("that is inside a repository's own folder"), "{report}");
 }
+
+#[test]
+fn another_folder_counts_at_once_for_an_engine_that_runs() {
+    let stage = Stage::new("");
+    let tells = "pwd >> $OUT/where; echo x > made.txt\n\
+                 legation submit --status completed --summary done";
+    stage.agent("w", "", tells);
+    let works = || stage.json(&["delegate", "--agent", "w", "Work"]).1["status"].clone();
+    assert_eq!(works(), "completed");
+    let engine = stage.engine();
+    let path = ".legation/config.toml";
+    let before = std::fs::read_to_string(stage.project().join(path)).unwrap();
+    stage.write(path, &format!("[workspace]\ndir = \"../elsewhere\"\n{before}"));
+    assert_eq!(works(), "completed");
+    stage.write(path, &before);
+    assert_eq!(works(), "completed");
+    assert_eq!(stage.engine(), engine, "it is the same one");
+    let elsewhere = std::fs::canonicalize(stage.root()).unwrap().join("elsewhere/legation");
+    let told = stage.told("where");
+    let there: Vec<bool> =
+        told.lines().map(|line| line.starts_with(elsewhere.to_str().unwrap())).collect();
+    assert_eq!(there, [false, true, false], "{told}");
+}

@@ -50,6 +50,7 @@ fn an_attempt_sees_what_it_has_delegated_itself_and_nothing_else() {
     assert_eq!(told(&stage, "trace.json")["spans"][0]["agent"], "leaf");
     assert_eq!(told(&stage, "cost.json")["tree"]["children"][0]["agent"], "leaf");
     assert!(stage.told("tree.txt").contains("sub-1"), "{}", stage.told("tree.txt"));
+    assert!(stage.told("trace.txt").contains("leaf sub-1 "), "{}", stage.told("trace.txt"));
     let ids = |name: &str| {
         let listed = told(&stage, name);
         let entries = listed["delegations"].as_array().unwrap().iter();

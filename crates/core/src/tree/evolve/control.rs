@@ -130,8 +130,10 @@ pub(super) fn reopen(
         state.subtasks[*subtask].account = state.ledger.reserve(purse, *amount);
     }
     let delegation = &mut state.delegations[no];
+    // The time in which it was over is none that it took.
+    let over_ms = delegation.ended_at.take().map_or(0, |ended| at.since_ms(ended));
+    delegation.paused_ms = delegation.paused_ms.saturating_add(over_ms);
     delegation.ended = None;
-    delegation.ended_at = None;
     delegation.result = None;
     delegation.told = false;
     delegation.deadline = None;

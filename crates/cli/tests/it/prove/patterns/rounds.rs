@@ -7,9 +7,10 @@ use super::{ONCE, agent, brief, went};
 use crate::prove::stage::Stage;
 
 /// A proposer that counts its drafts, and two critics that look at the last one.
-fn debaters(stage: &Stage, first: &str, second: &str) {
+fn debaters(first: &str, second: &str) -> Stage {
+    let stage = Stage::new(ONCE);
     agent(
-        stage,
+        &stage,
         "pro",
         "grep -q '\"task\":\"Name the colour' $B && echo \"draft $ROUND\" > draft.txt\n\
          submit \"proposal $ROUND\" --status completed --data \"{\\\"draft\\\":$ROUND}\"",
@@ -22,8 +23,9 @@ fn debaters(stage: &Stage, first: &str, second: &str) {
              submit \"{id} has read $(cat draft.txt)\" --status completed --data \
              \"{{\\\"verdict\\\":\\\"$verdict\\\",\\\"comments\\\":[\\\"{id} $ROUND\\\"]}}\""
         );
-        agent(stage, id, &script);
+        agent(&stage, id, &script);
     }
+    stage
 }
 
 const DEBATE: &[&str] =
@@ -31,8 +33,7 @@ const DEBATE: &[&str] =
 
 #[test]
 fn a_debate_ends_as_soon_as_every_critic_accepts() {
-    let stage = Stage::new(ONCE);
-    debaters(&stage, "true", "[ $ROUND = 2 ]");
+    let stage = debaters("true", "[ $ROUND = 2 ]");
     let ran = stage.json(&[DEBATE, &["Name the colour"]].concat());
     went(
         &stage,
@@ -69,8 +70,7 @@ fn a_debate_ends_as_soon_as_every_critic_accepts() {
 
 #[test]
 fn a_debate_without_agreement_ends_after_three_rounds_with_what_is_left_to_say() {
-    let stage = Stage::new(ONCE);
-    debaters(&stage, "true", "false");
+    let stage = debaters("true", "false");
     let ran = stage.json(&[DEBATE, &["Name the colour"]].concat());
     went(
         &stage,
@@ -107,16 +107,17 @@ fn a_debate_without_agreement_ends_after_three_rounds_with_what_is_left_to_say()
 }
 
 /// A creator that writes what it was told to mend, and a reviewer that reads the files.
-fn reviewed(stage: &Stage, accepts: &str) {
+fn reviewed(accepts: &str) -> Stage {
+    let stage = Stage::new(ONCE);
     agent(
-        stage,
+        &stage,
         "maker",
         "echo \"version $ROUND\" > work.txt\n\
          grep -o 'mend line [0-9]*' $B | tail -1 >> work.txt\n\
          submit \"version $ROUND\" --status completed --artifact implementation:work.txt",
     );
     agent(
-        stage,
+        &stage,
         "reader",
         &format!(
             "echo \"round $ROUND: $(tr '\\n' ' ' < work.txt).\" >> $OUT/read\n\
@@ -125,6 +126,7 @@ fn reviewed(stage: &Stage, accepts: &str) {
              \"{{\\\"verdict\\\":\\\"$verdict\\\",\\\"findings\\\":[\\\"mend line $ROUND\\\"]}}\""
         ),
     );
+    stage
 }
 
 const REVIEW: &[&str] =
@@ -132,8 +134,7 @@ const REVIEW: &[&str] =
 
 #[test]
 fn a_reviewer_sees_the_files_and_the_creator_gets_the_findings_until_they_are_approved() {
-    let stage = Stage::new(ONCE);
-    reviewed(&stage, "[ $ROUND = 2 ]");
+    let stage = reviewed("[ $ROUND = 2 ]");
     let ran = stage.json(&[REVIEW, &["Write it"]].concat());
     went(
         &stage,
@@ -162,8 +163,7 @@ fn a_reviewer_sees_the_files_and_the_creator_gets_the_findings_until_they_are_ap
 
 #[test]
 fn a_review_ends_after_its_rounds_and_lists_what_is_still_open() {
-    let stage = Stage::new(ONCE);
-    reviewed(&stage, "false");
+    let stage = reviewed("false");
     let ran = stage.json(&[REVIEW, &["--rounds", "1", "Write it"]].concat());
     went(
         &stage,

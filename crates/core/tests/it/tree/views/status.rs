@@ -5,7 +5,7 @@ use legation_core::time::Now;
 use legation_core::tree::view::{self, Stamp};
 use serde_json::{Value, json};
 
-use crate::story::{ROOT, Story, completed, dag, failed, parallel};
+use crate::story::{ROOT, Story, blocked, completed, dag, failed, parallel};
 
 fn status(story: &Story) -> Value {
     let no = story.delegation(ROOT);
@@ -239,10 +239,12 @@ fn paused_time_is_in_no_figure() {
 }
 
 #[test]
-fn a_pause_before_anything_is_tried_again_does_not_count_either() {
+fn neither_the_time_after_an_end_nor_a_pause_before_the_next_try_counts() {
     let mut story = Story::new(parallel("a"));
-    story.run("a").after(3).returns("a", failed("oh")).retry("a").pause(ROOT).after(70);
     let elapsed = |story: &Story| status(story)["metrics"]["elapsedTime"].clone();
+    story.run("a").after(3).returns("a", blocked("no key")).after(500);
+    assert_eq!((story.status(), elapsed(&story)), ("blocked", json!(3_000)));
+    story.retry("a").pause(ROOT).after(70);
     assert_eq!(elapsed(&story), json!(3_000));
     story.resume(ROOT).run("a").after(4);
     assert_eq!(elapsed(&story), json!(7_000));
