@@ -18,6 +18,7 @@ mod queue;
 mod records;
 mod resolve;
 mod restart;
+mod said;
 mod stage;
 mod stopped;
 mod templates;
