@@ -74,7 +74,7 @@ fn done(value: &Value) -> String {
     match (text(value, "delegationId"), text(value, "status")) {
         ("", "") => "done".to_owned(),
         ("", status) => status.to_owned(),
-        (id, _) if value.get("cancelRequested").is_some() => format!("{id}: is being cancelled"),
+        (id, _) if value.get("cancelRequested").is_some() => format!("{id} is being cancelled"),
         (id, status) => format!("{id}: {status}"),
     }
 }
