@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use legation_core::Code;
+use legation_core::returns::NO_WORKSPACE;
 use legation_core::tree::rejection::Refusal;
 use legation_engine::host::Trouble;
 use legation_engine::protocol::Refused;
@@ -66,6 +67,11 @@ impl CommandError {
     /// It failed, for the reason the code names.
     pub(crate) fn failed(code: Code, message: impl Into<String>) -> Self {
         Self::new(Kind::Failed, code, message)
+    }
+
+    /// There is no place for workspaces.
+    pub(crate) fn no_workspace(why: &str) -> Self {
+        Self::failed(Code::WorkspaceFailed, format!("{NO_WORKSPACE}\n{why}"))
     }
 
     /// A bound, a cycle or a permission is in the way.

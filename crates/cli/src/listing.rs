@@ -28,7 +28,7 @@ pub(crate) fn page(entries: &[Value]) -> String {
         facts.extend(moment(text(entry, "startedAt")));
         facts.extend(number(entry, "elapsedTime").map(time));
         let cost = entry.get("estimatedCost").and_then(Value::as_f64);
-        facts.extend(number(entry, "tokensUsed").into_iter().flat_map(|count| used(count, cost)));
+        facts.extend(used(number(entry, "tokensUsed").unwrap_or(0), cost));
         let title = format!("{:<10} {}", text(entry, "status"), text(entry, "title"));
         // Writing to a `String` cannot fail.
         let _ = writeln!(page, "{}", clipped(&title, width()));

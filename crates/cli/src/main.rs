@@ -15,6 +15,7 @@ mod project;
 mod reach;
 mod show;
 mod steer;
+mod tasks;
 mod usage;
 mod watch;
 

@@ -61,6 +61,15 @@ impl Reach {
         Ok(Self { project, paths, attempt, token, session: BTreeMap::new() })
     }
 
+    /// The same, for what is the user's alone: an attempt is refused.
+    pub(crate) fn from_outside(denied: &str, hint: &str) -> Result<Self, CommandError> {
+        let reach = Self::current()?;
+        match reach.is_attempt() {
+            true => Err(CommandError::refused(Code::PermissionDenied, denied).hint(hint)),
+            false => Ok(reach),
+        }
+    }
+
     /// The same, with what was set for this session.
     pub(crate) fn with_session(mut self, session: &BTreeMap<String, String>) -> Self {
         self.session.clone_from(session);
@@ -167,8 +176,7 @@ impl Reach {
         match problem {
             StartError::Refused(refused) => CommandError::from(*refused),
             StartError::Place(problem) => {
-                CommandError::failed(Code::UnknownError, problem.to_string())
-                    .hint("make room and give this user the right to write there")
+                no_place(&problem.path, &self.paths.state, &problem.to_string())
             }
             StartError::Spawn(_)
             | StartError::Died(_)
@@ -184,6 +192,15 @@ impl Reach {
     fn shown(&self, path: &Path) -> String {
         self.project.shown(path)
     }
+}
+
+/// A file or folder that the engine needs cannot be used. Workspaces lie in the state folder.
+pub(crate) fn no_place(path: &Path, state: &Path, why: &str) -> CommandError {
+    let error = match path.starts_with(state) {
+        true => CommandError::no_workspace(why),
+        false => CommandError::failed(Code::UnknownError, why),
+    };
+    error.hint("make room and give this user the right to write there")
 }
 
 /// The part of our environment that speaks of delegation.

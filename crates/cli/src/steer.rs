@@ -11,7 +11,7 @@ use crate::look;
 use crate::output::Output;
 use crate::reach::{Reach, block_on};
 use crate::show::figures::text;
-use crate::watch::{End, Until, Watch};
+use crate::watch::{Again, End, Until, Watch};
 
 /// A wish about a delegation.
 pub(crate) struct Wanted {
@@ -48,19 +48,18 @@ pub(crate) fn answer(end: End, reach: &Reach, output: &mut Output) -> ExitCode {
             output.answer(&value, || done(&value));
             ExitCode::SUCCESS
         }
-        End::Accepted { delegation, status, again, remaining } => {
+        End::Accepted { delegation, status, again, more } => {
             let mut value = json!({"delegationId": delegation, "status": status});
-            if let (Some(remaining), Some(value)) = (remaining, value.as_object_mut()) {
-                value.insert("remaining".to_owned(), remaining);
-            }
-            if let (Some(again), Some(value)) = (again, value.as_object_mut()) {
-                value.extend(again.json());
+            if let Some(value) = value.as_object_mut() {
+                value.extend(more);
+                value.extend(again.iter().flat_map(Again::json));
             }
             output.answer(&value, || delegation.to_string());
             ExitCode::SUCCESS
         }
         End::Left { delegation } => {
-            let value = json!({"delegationId": delegation, "status": "cancelling"});
+            let value =
+                json!({"delegationId": delegation, "status": "running", "cancelRequested": true});
             if output.wants_json() {
                 output.answer(&value, String::new);
             } else if let Some(id) = delegation {
@@ -75,6 +74,7 @@ fn done(value: &Value) -> String {
     match (text(value, "delegationId"), text(value, "status")) {
         ("", "") => "done".to_owned(),
         ("", status) => status.to_owned(),
+        (id, _) if value.get("cancelRequested").is_some() => format!("{id} is being cancelled"),
         (id, status) => format!("{id}: {status}"),
     }
 }

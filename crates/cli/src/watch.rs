@@ -14,10 +14,10 @@ use legation_core::ids::DelegationId;
 use legation_core::returns::for_context;
 use legation_engine::client::{Conversation, Lost};
 use legation_engine::protocol::{Reply, Wish};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::{MissedTickBehavior, interval};
 
-use self::again::Again;
+pub(crate) use self::again::Again;
 use self::display::Display;
 use self::interrupt::Interrupts;
 use crate::error::CommandError;
@@ -35,6 +35,9 @@ const FIRST_WORD: Duration = Duration::from_secs(2);
 
 /// How what was just accepted stands.
 const PENDING: &str = "pending";
+
+/// What is told with an acceptance, where it is known.
+const TOLD_AT_ACCEPTANCE: [&str; 2] = ["remaining", "warnings"];
 
 /// What somebody waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +70,8 @@ pub(crate) enum End {
         status: String,
         /// The same call had been made before.
         again: Option<Again>,
-        /// What may still be asked for, where that was told.
-        remaining: Option<Value>,
+        /// What else was told: what may still be asked for, and warnings.
+        more: Map<String, Value>,
     },
     /// Somebody would not wait for the end.
     Left {
@@ -233,7 +236,8 @@ impl<'a> Watch<'a> {
         let delegation = self.delegation.clone().filter(|_| self.until == Until::Accepted)?;
         let known = self.again.as_ref().and_then(|again| again.status.clone());
         let status = known.unwrap_or_else(|| PENDING.to_owned());
-        Some(End::Accepted { delegation, status, again: self.again.clone(), remaining: None })
+        let (again, more) = (self.again.clone(), Map::new());
+        Some(End::Accepted { delegation, status, again, more })
     }
 
     fn take(&mut self, reply: Reply) -> Result<Option<End>, CommandError> {
@@ -264,13 +268,14 @@ impl<'a> Watch<'a> {
     }
 
     fn over(&self, status: String, mut view: Value) -> End {
-        match self.accepted() {
-            Some(End::Accepted { delegation, again, .. }) if view.is_object() => {
-                let remaining = view.get("remaining").cloned();
-                return End::Accepted { delegation, status, again, remaining };
+        match (self.accepted(), view.as_object_mut()) {
+            (Some(End::Accepted { delegation, again, .. }), Some(view)) => {
+                let mut more = std::mem::take(view);
+                more.retain(|key, _| TOLD_AT_ACCEPTANCE.contains(&key.as_str()));
+                return End::Accepted { delegation, status, again, more };
             }
-            Some(end) => return end,
-            None => {}
+            (Some(end), _) => return end,
+            (None, _) => {}
         }
         if let (Some(again), Some(view)) = (&self.again, view.as_object_mut()) {
             view.extend(again.json());
@@ -286,12 +291,8 @@ impl<'a> Watch<'a> {
             (Until::Accepted, Some(id)) => {
                 let status = value.get("status").and_then(Value::as_str).unwrap_or(PENDING);
                 let (delegation, again) = (id.clone(), self.again.clone());
-                Some(End::Accepted {
-                    delegation,
-                    status: status.to_owned(),
-                    again,
-                    remaining: None,
-                })
+                let (status, more) = (status.to_owned(), Map::new());
+                Some(End::Accepted { delegation, status, again, more })
             }
             (Until::Accepted | Until::Done, _) => Some(End::Done(value)),
         }

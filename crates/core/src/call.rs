@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{ContextMode, Roster};
 use crate::code::Code;
-use crate::config::{Config, Pattern};
+use crate::config::{Config, Pattern, Tightening};
 use crate::decision;
 use crate::ids::{AgentId, DelegationId};
 use crate::money::Usd;
@@ -98,6 +98,8 @@ pub struct Planned {
     pub delegate: Delegate,
     /// Who was chosen for each subtask, and why.
     pub chosen: Vec<Chosen>,
+    /// What whoever asks should know: limits that do not count, subtasks that may collide.
+    pub warnings: Vec<String>,
 }
 
 /// A task with its words, and what it says about delegating it.
@@ -174,7 +176,9 @@ pub fn plan(
         waits: !call.detach,
         idempotency_key: call.idempotency_key.clone(),
     };
-    Ok(Planned { delegate, chosen })
+    let mut warnings = looser(call, &told.own, (house, asker));
+    warnings.extend(overlaps(&delegate));
+    Ok(Planned { delegate, chosen, warnings })
 }
 
 /// Who is handed conflicts, as the configuration names them.
@@ -201,6 +205,26 @@ fn limits(call: &Call, own: &TaskConfig) -> CallLimits {
         cost: call.max_cost,
         timeout_ms: call.timeout_ms,
     }
+}
+
+/// Limits that the task or the call asks for and that do not count, since they are looser than
+/// those that hold.
+fn looser(call: &Call, own: &TaskConfig, (house, asker): (House<'_>, &Asker)) -> Vec<String> {
+    let above = u32::try_from(asker.path.len()).unwrap_or(u32::MAX);
+    let asked = Tightening {
+        // Below a root the call's depth is counted from the caller.
+        max_depth: call.depth.map(|below| below.saturating_add(above)),
+        max_concurrent_agents: call.width,
+        max_total_tokens: call.budget,
+        max_cost_usd: call.max_cost,
+        ..Tightening::default()
+    };
+    let both = [("delegationConfig", Tightening::from(own)), ("call", asked)];
+    let notes = both.iter().flat_map(|(whose, asked)| {
+        let (_, notes) = house.config.limits.tightened_by(asked);
+        notes.into_iter().map(move |note| format!("{whose}: {note}"))
+    });
+    notes.collect()
 }
 
 /// The bounds and habits that a configuration, and the task itself, give a new tree.

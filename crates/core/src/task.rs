@@ -3,6 +3,7 @@
 //! The form is that of an entry of `tasks.json`. Plain text is a task too: its
 //! first line is the title, the rest the description.
 
+mod read;
 mod sound;
 
 use std::collections::BTreeMap;

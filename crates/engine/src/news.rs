@@ -6,7 +6,7 @@
 use legation_core::config::Pattern;
 use legation_core::ids::{AgentId, AttemptId, DelegationId, SessionId, SubtaskId};
 use legation_core::money::Usd;
-use legation_core::returns::{RefusedEntry, ReturnError, Tokens};
+use legation_core::returns::{RefusedEntry, ReturnError, StopReason, Tokens};
 use legation_core::tree::event::{Accepted, Body, MergeOutcome, Outcome, SubtaskEnded};
 use legation_core::tree::view::Stamp;
 use legation_core::tree::{AttemptNo, DelegationNo, Event, State, SubtaskNo};
@@ -329,9 +329,12 @@ fn run(state: &State, no: AttemptNo) -> Run {
 
 fn ended(state: &State, no: AttemptNo) -> Option<What> {
     let end = state.attempts[no].end.as_deref()?;
+    // A return knows no such status: who was stopped made none.
+    let cancelled = end.receipt.stop_reason == StopReason::Cancelled;
+    let outcome = if cancelled { Outcome::Cancelled } else { end.status.into() };
     Some(What::Ended {
         run: run(state, no),
-        status: serde_json::to_value(end.status).ok()?.as_str()?.to_owned(),
+        status: outcome.as_str().to_owned(),
         summary: end.answer.summary.clone(),
         duration_ms: end.receipt.duration_ms,
         tokens: end.receipt.tokens,

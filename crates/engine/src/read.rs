@@ -162,6 +162,7 @@ pub fn listed(row: &Delegation) -> Value {
         "status": row.status, "pattern": row.pattern, "treeId": row.tree, "parentId": row.parent,
         "acceptedAt": stamp(row.accepted_at), "startedAt": row.started_at.map(stamp),
         "endedAt": row.ended_at.map(stamp), "elapsedTime": lasted,
-        "tokensUsed": row.tokens_used, "estimatedCost": dollars.map(Usd::from_nanos),
+        "tokensUsed": Some(row.tokens_used).filter(|used| *used > 0),
+        "estimatedCost": dollars.map(Usd::from_nanos),
     })
 }

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use legation_core::returns::NO_WORKSPACE;
 use legation_store::{Journal as _, Sqlite};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -199,7 +200,7 @@ impl<H: Host> Service<H> {
         self.engine.keep_history(home.config.logging.store_history);
         self.real.move_to(home).await.map_err(|message| Trouble {
             code: legation_core::Code::WorkspaceFailed,
-            message,
+            message: format!("{NO_WORKSPACE}\n{message}"),
             hint: "set `workspace` of the configuration to what can be had here".to_owned(),
             details: serde_json::Value::Null,
         })

@@ -63,11 +63,10 @@ impl Manner {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let reach = Reach::current()?;
-    if reach.is_attempt() {
-        return Err(CommandError::usage("an attempt cannot apply anything to the user's files")
-            .hint("hand your work in with `legation submit`; the user applies it"));
-    }
+    let reach = Reach::from_outside(
+        "an attempt cannot apply anything to the user's files",
+        "hand your work in with `legation submit`; the user applies it",
+    )?;
     let found = block_on(look::find(&reach, &args.id))?;
     let id = found.state.delegations[found.no].id.clone();
     let standing = Standing::of(&found);

@@ -9,7 +9,7 @@ use legation_core::config::{
 };
 use serde_json::{Map, Value, json};
 
-pub(super) use self::change::changeable;
+pub(super) use self::change::{changeable, value};
 use crate::config::{merged, warning_json};
 use crate::error::CommandError;
 use crate::output::Output;

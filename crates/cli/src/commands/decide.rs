@@ -24,7 +24,7 @@ use crate::project::{self, Project};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A file with the task as a JSON object; `-` reads it from stdin.
-    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    #[arg(long, value_name = "FILE", conflicts_with = "words")]
     task_file: Option<PathBuf>,
     /// The agent that would delegate.
     #[arg(long, value_name = "AGENT", value_parser = NonEmptyStringValueParser::new())]
@@ -56,15 +56,19 @@ pub(crate) struct Args {
     /// How many child agents the agent has now.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     child_agents: Option<i64>,
-    /// The task in words: its first line is the title, the rest the description; `-` reads stdin.
-    #[arg(value_name = "TEXT", required_unless_present = "task_file")]
-    text: Option<String>,
+    /// Take the task as text, even if it looks like the id of a task.
+    #[arg(long)]
+    text: bool,
+    /// The task by its id, or in words: the first line is the title, the rest the
+    /// description; `-` reads stdin.
+    #[arg(value_name = "TASK", required_unless_present = "task_file")]
+    words: Option<String>,
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let task = match &args.task_file {
         Some(file) => task_file::read(file, output)?,
-        None => task_file::from_text(args.text.as_deref().unwrap_or_default())?,
+        None => task_file::from_text(args.words.as_deref().unwrap_or_default(), args.text, output)?,
     };
     let project = Project::current()?;
     let config = project.config(output)?.config;

@@ -4,7 +4,7 @@ mod dry_run;
 mod large;
 mod options;
 mod plan_file;
-mod task_list;
+mod unread;
 mod unseen;
 
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ use crate::error::CommandError;
 use crate::output::Output;
 use crate::reach::{Reach, block_on};
 use crate::steer;
+use crate::tasks;
 use crate::watch::{Until, Watch};
 
 /// Hands a task to agents, in workspaces of their own and within all bounds.
@@ -74,30 +75,38 @@ pub(crate) struct DirectArgs {
 }
 
 pub(crate) fn run(args: Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    plan_file::one_stdin(args.plan.as_deref(), args.task.as_deref())?;
-    let plan = args.plan.as_deref().map(plan_file::read).transpose()?;
-    let task = plan_file::task(args.task, plan.as_ref())?;
-    let entry = task_list::entry(&task, args.options.text)?;
-    let call = Call {
-        task,
-        entry,
-        plan,
-        pattern: args.pattern,
-        agents: args.agents.into_iter().map(Into::into).collect(),
-        aggregate: args.aggregate,
-        rounds: args.rounds,
-        depth: args.depth,
-        width: args.width,
-        ..args.options.call()
-    };
-    hand_over(Asked::new(call, args.options.dry_run), output)
+    let dry_run = args.options.dry_run;
+    let call = args.call(output).map_err(unread::refused)?;
+    hand_over(Asked::new(call, dry_run), output)
+}
+
+impl Args {
+    /// The call that these make.
+    fn call(self, output: &mut Output) -> Result<Call, CommandError> {
+        plan_file::one_stdin(self.plan.as_deref(), self.task.as_deref())?;
+        let plan = self.plan.as_deref().map(plan_file::read).transpose()?;
+        let task = plan_file::task(self.task, plan.as_ref())?;
+        let entry = tasks::entry(&task, self.options.text, output)?;
+        Ok(Call {
+            task,
+            entry,
+            plan,
+            pattern: self.pattern,
+            agents: self.agents.into_iter().map(Into::into).collect(),
+            aggregate: self.aggregate,
+            rounds: self.rounds,
+            depth: self.depth,
+            width: self.width,
+            ..self.options.call()
+        })
+    }
 }
 
 pub(crate) fn direct(args: DirectArgs, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let task = plan_file::task(Some(args.task), None)?;
+    let task = plan_file::task(Some(args.task), None).map_err(unread::refused)?;
     let agents = args.agent.into_iter().map(Into::into).collect();
     let pattern = Some(Pattern::Direct);
-    let entry = task_list::entry(&task, args.options.text)?;
+    let entry = tasks::entry(&task, args.options.text, output).map_err(unread::refused)?;
     let call = Call { task, entry, pattern, agents, ..args.options.call() };
     hand_over(Asked::new(call, args.options.dry_run), output)
 }

@@ -2,11 +2,11 @@
 //! by people.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use legation_core::Code;
-use legation_engine::client::{Paths, READY};
+use legation_engine::client::{Paths, PrepareError, READY};
 use legation_engine::{ServeError, serve};
 use serde_json::json;
 
@@ -14,6 +14,7 @@ use crate::error::CommandError;
 use crate::host::Files;
 use crate::output::Output;
 use crate::project::Project;
+use crate::reach::no_place;
 
 /// Serves a project until there is nothing left to do.
 #[derive(clap::Args)]
@@ -25,6 +26,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let paths = Paths::of(&args.project);
+    let state = paths.state.clone();
     let host = Files::of(Project { dir: paths.project.clone() });
     // Its own steps are short and what is slow has threads of its own: one thread does
     // them for less than it takes several to wake each other.
@@ -40,7 +42,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     match served {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(problem) => {
-            let error = explained(problem);
+            let error = explained(problem, &state);
             // Whoever started it reads one line; the log is for whoever looks later.
             output.note(&error.to_text());
             say(&error.to_json().to_string());
@@ -59,18 +61,18 @@ fn say(line: &str) {
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
 }
 
-fn explained(problem: ServeError) -> CommandError {
+fn explained(problem: ServeError, state: &Path) -> CommandError {
     let message = problem.to_string();
     match problem {
         ServeError::Rules(trouble) => trouble.into(),
         ServeError::Owned(lock) => CommandError::failed(Code::Conflict, message)
             .hint("use that one; `legation status --json` names its process")
             .details(json!({"lock": lock})),
-        ServeError::Workspaces(_) => CommandError::failed(Code::WorkspaceFailed, message)
-            .hint("mend what is named, then try again"),
-        ServeError::Files { .. } | ServeError::Prepare(_) => {
-            CommandError::failed(Code::UnknownError, message)
-                .hint("make room and give this user the right to write there")
+        ServeError::Workspaces(_) => {
+            CommandError::no_workspace(&message).hint("mend what is named, then try again")
+        }
+        ServeError::Files { path, .. } | ServeError::Prepare(PrepareError { path, .. }) => {
+            no_place(&path, state, &message)
         }
         ServeError::Journal(_) | ServeError::Engine(_) => {
             CommandError::failed(Code::UnknownError, message)

@@ -3,23 +3,26 @@
 use std::process::ExitCode;
 
 use legation_core::decision::quick_hint;
-use legation_core::task::Task;
 
 use crate::error::CommandError;
 use crate::output::Output;
 use crate::page::wrapped;
 use crate::project::Project;
+use crate::tasks;
 
 /// Says at a glance whether a task may be worth delegating; nothing is decided.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The task in words.
-    #[arg(value_name = "TEXT")]
-    pub(crate) text: String,
+    /// Take the task as text, even if it looks like the id of a task.
+    #[arg(long)]
+    pub(crate) text: bool,
+    /// The task by its id, or in words.
+    #[arg(value_name = "TASK")]
+    pub(crate) task: String,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let task = Task::from_text(&args.text);
+    let task = tasks::said(&args.task, args.text, output)?;
     if task.title.is_empty() {
         return Err(
             CommandError::usage("the task is empty").hint("say in a line what is to be done")

@@ -58,11 +58,8 @@ pub(crate) struct Target {
 
 impl Target {
     fn place(&self) -> Result<Place, CommandError> {
-        let reach = Reach::current()?;
-        if reach.is_attempt() {
-            return Err(CommandError::usage("an attempt cannot change its user's settings")
-                .hint("leave that to the user"));
-        }
+        let denied = "an attempt cannot change its user's settings";
+        let reach = Reach::from_outside(denied, "leave that to the user")?;
         let scope = if self.user { Scope::User } else { Scope::Project };
         Place::of(self.program, scope, &reach)
     }

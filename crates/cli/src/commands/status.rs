@@ -135,6 +135,14 @@ fn standing(view: &DelegationView) -> Vec<(String, Value)> {
     let mut waiting = Vec::new();
     for subtask in &view.subtasks {
         let name = short(subtask.id.as_str());
+        if let Some(wait) = &subtask.waits {
+            let until = json!(wait.until);
+            waiting.push(format!(
+                "{name} until {}: {}",
+                until.as_str().unwrap_or_default(),
+                wait.why
+            ));
+        }
         let blockers: Vec<&str> = subtask.blocked_by.iter().map(|id| id.as_str()).collect();
         match subtask.status {
             "awaiting_approval" => {
@@ -146,11 +154,15 @@ fn standing(view: &DelegationView) -> Vec<(String, Value)> {
             _ => {}
         }
     }
-    vec![
+    let mut standing = vec![
         ("status".to_owned(), json!(view.status)),
         ("progress".to_owned(), json!(view.progress)),
         ("agents".to_owned(), json!(count("running"))),
         ("elapsedTime".to_owned(), json!(view.metrics.elapsed_time)),
         ("waitingFor".to_owned(), json!(waiting)),
-    ]
+    ];
+    if view.cancel_requested {
+        standing.push(("cancelRequested".to_owned(), true.into()));
+    }
+    standing
 }

@@ -72,7 +72,9 @@ pub(crate) fn hand_in(
         CommandError::usage(format!("the workspace {place} cannot be looked at: {problem}"))
             .hint("LEGATION_WORKSPACE names it; leave it as it was")
     })?;
-    let session_id = SessionId::new(&attempt.session);
+    // What the environment says may have been changed; the engine's word counts, if it is there.
+    let known = if attempt.is_known { None } else { hand_in::session(attempt) };
+    let session_id = SessionId::new(known.as_ref().unwrap_or(&attempt.session));
     let schema = attempt.schema();
     let expect = Expectation { session_id: &session_id, schema: schema.as_ref() };
     let checked = check(&returned, &expect, &files).map_err(violated)?;

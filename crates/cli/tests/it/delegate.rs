@@ -318,7 +318,8 @@ fn a_second_ctrl_c_does_not_wait() {
     expect![[r#"
         {
           "delegationId": "del-1",
-          "status": "cancelling"
+          "status": "running",
+          "cancelRequested": true
         }
     "#]]
     .assert_eq(&String::from_utf8(done.stdout).unwrap());

@@ -433,7 +433,7 @@ fn an_attempt_changes_no_settings() {
     expect![[r#"
         ! ERROR: an attempt cannot change its user's settings
         ! Suggestion: leave that to the user
-        [exit 2]
+        [exit 6]
     "#]]
     .assert_eq(&session.run(&["install", "codex", "--yes"]));
 }

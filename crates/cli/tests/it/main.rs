@@ -24,6 +24,7 @@ mod session;
 mod settings;
 mod shell;
 mod submit;
+mod tasks;
 mod terminal;
 mod usage;
 mod workspaces;

@@ -20,6 +20,7 @@ mod queue;
 mod records;
 mod resolve;
 mod restart;
+mod said;
 mod set_up;
 mod stage;
 mod stopped;

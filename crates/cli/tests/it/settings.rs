@@ -208,7 +208,7 @@ fn an_attempt_changes_no_settings() {
     for command in commands {
         let seen = session.run(command);
         let refused = "! ERROR: an attempt cannot change the user's settings\n";
-        assert!(seen.starts_with(refused) && seen.ends_with("[exit 2]\n"), "{command:?} {seen}");
+        assert!(seen.starts_with(refused) && seen.ends_with("[exit 6]\n"), "{command:?} {seen}");
     }
     assert_eq!(session.files(), before);
 }

@@ -126,8 +126,8 @@ fn a_command_does_what_the_verb_of_the_same_name_does() {
     expect![[r#"
         No engine is running.
         Nothing is under way.
-        LEGATION_LIMITS__MAX_DEPTH=1
-        LEGATION_LIMITS__MAX_DEPTH=1
+        limits.maxDepth = 1
+        limits.maxDepth = 1
         Fix it
         Nothing was started. Pattern: parallel
 
@@ -218,4 +218,20 @@ fn escape_sequences_in_a_command_do_not_reach_the_terminal() {
         /direct \u{1b}[2J
     "#]]
     .assert_eq(&session.run_with(&["shell", "--parse-only"], b"/direct \x1b[2J\n"));
+}
+
+#[test]
+fn a_setting_for_the_session_is_checked_at_once_and_shown_by_its_key() {
+    let session = Session::new();
+    let lines = b"/delegation config --limits.maxDepth=9\n/delegation config --mode=loud\n\
+        /delegation config limits.maxDepth=2\n";
+    expect![[r#"
+        limits.maxDepth = 2
+        ! line 1: ERROR: limits.maxDepth = 9 cannot be: it takes a whole number from 1 to 5
+        ! Suggestion: `legation config get limits.maxDepth` shows what is in force
+        ! line 2: ERROR: mode cannot be `loud`; it takes disabled, suggest, auto or smart
+        ! Suggestion: usage: /delegation config [--mode=MODE] [KEY=VALUE …]
+        [exit 2]
+    "#]]
+    .assert_eq(&session.run_with(&["shell"], lines));
 }

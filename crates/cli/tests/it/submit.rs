@@ -3,10 +3,10 @@
 use std::fs;
 
 use expect_test::expect;
-use legation_engine::protocol::Wish;
-use serde_json::Value;
+use legation_engine::protocol::{Reply, Wish};
+use serde_json::{Value, json};
 
-use crate::fake_engine::FakeEngine;
+use crate::fake_engine::{FakeEngine, say};
 use crate::session::Session;
 
 /// A session that stands inside an attempt; the project is its workspace.
@@ -262,9 +262,26 @@ fn the_engine_is_told_if_it_is_there() {
     let socket = session.root().join("own.sock");
     session.set("LEGATION_SOCKET", socket.to_str().unwrap());
     assert!(session.run(&DONE).starts_with("handed in"));
-    let engine = FakeEngine::start(&socket, vec![Vec::new()]);
+    let engine = FakeEngine::start(&socket, vec![Vec::new(), Vec::new()]);
     assert!(session.run(&DONE).starts_with("handed in"));
-    let request = engine.heard();
-    assert_eq!(request.wish, Wish::Submitted);
-    assert_eq!(request.token.as_deref(), Some("del-1.exec-1.seal"));
+    for wish in [Wish::Who, Wish::Submitted] {
+        let request = engine.heard();
+        assert_eq!(request.wish, wish);
+        assert_eq!(request.token.as_deref(), Some("del-1.exec-1.seal"));
+    }
+}
+
+#[test]
+fn a_session_that_is_not_the_tokens_own_is_refused_at_once() {
+    let mut session = inside();
+    let socket = session.root().join("own.sock");
+    session.set("LEGATION_SOCKET", socket.to_str().unwrap());
+    let who = say(Reply::Done(json!({"name": "w", "sessionId": "sess_1735460684_zzzzzz"})));
+    let _engine = FakeEngine::start(&socket, vec![vec![who]]);
+    expect![[r#"
+        ! ERROR: `metadata.session_id` is "sess_1735460684_a1b2c3", expected "sess_1735460684_zzzzzz"
+        ! Suggestion: copy the session id from the brief
+        [exit 1]
+    "#]].assert_eq(&session.run(&DONE));
+    assert!(!session.root().join("attempt/return.json").exists());
 }

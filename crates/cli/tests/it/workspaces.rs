@@ -274,8 +274,8 @@ fn an_attempt_sees_no_workspaces_and_takes_nothing_back() {
     let session = once();
     let said = session.root().join("pipes/said");
     let script = format!(
-        "for verb in 'workspaces list' 'clean --yes' 'rollback del-1'; do \
-         legation $verb >> '{0}' 2>&1; done; {DONE}",
+        "for verb in 'workspaces list' 'clean --yes' 'rollback del-1' 'apply del-1'; do \
+         legation $verb >> '{0}' 2>&1; echo \"exit $?\" >> '{0}'; done; {DONE}",
         said.display()
     );
     agent(&session, "curious", &script);
@@ -283,10 +283,16 @@ fn an_attempt_sees_no_workspaces_and_takes_nothing_back() {
     expect![[r#"
         ERROR: workspaces are not looked at from inside of one
         Suggestion: do it in the folder of your project
+        exit 6
         ERROR: workspaces are not looked at from inside of one
         Suggestion: do it in the folder of your project
+        exit 6
         ERROR: an attempt cannot change the user's files
         Suggestion: whoever asked for the work decides about it
+        exit 6
+        ERROR: an attempt cannot apply anything to the user's files
+        Suggestion: hand your work in with `legation submit`; the user applies it
+        exit 6
     "#]]
     .assert_eq(&std::fs::read_to_string(said).unwrap());
 }

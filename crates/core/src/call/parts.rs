@@ -127,11 +127,13 @@ fn planned_part(subtask: &PlanSubtask) -> Result<Part, Refusal> {
     let first = task.as_deref().and_then(|task| task.lines().next()).map(str::to_owned);
     let shown = title.clone().or(first).unwrap_or_else(|| subtask.id.clone());
     let timeout = subtask.timeout.as_deref().map(|text| {
-        span::timeout_ms(text).map_err(|problem| {
-            let message =
-                format!("Subtask `{}` has a bad timeout `{text}`: {problem}.", subtask.id);
-            bad(&message, "Write it like `90s`, `30m` or `2h`.")
-        })
+        let why = match span::timeout_ms(text) {
+            Ok(0) => "it is no time at all".to_owned(),
+            Ok(ms) => return Ok(ms),
+            Err(problem) => problem.to_string(),
+        };
+        let message = format!("Subtask `{}` has a bad timeout `{text}`: {why}.", subtask.id);
+        Err(bad(&message, "Write it like `90s`, `30m` or `2h`."))
     });
     Ok(Part {
         id: subtask.id.clone(),

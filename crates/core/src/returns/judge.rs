@@ -93,7 +93,8 @@ pub fn settle(
     (claim, receipt)
 }
 
-fn evidence(receipt: &Receipt) -> Evidence {
+/// Whether the runtime saw the attempt do anything at all.
+pub(crate) fn evidence(receipt: &Receipt) -> Evidence {
     let called = receipt.tool_calls.values().any(|count| *count > 0);
     let changed = !receipt.files_changed.is_empty() || !receipt.commits.is_empty();
     if called || changed || !receipt.grandchildren.is_empty() {

@@ -14,7 +14,7 @@ use crate::money::Usd;
 const MAX_REASON_CHARS: usize = 1_000;
 
 /// The first line of what is said when a child gets no workspace.
-const NO_WORKSPACE: &str = "Failed to create child worktree for delegation.";
+pub const NO_WORKSPACE: &str = "Failed to create child worktree for delegation.";
 
 /// What is known of an attempt that has been stopped.
 #[derive(Clone, Debug, PartialEq)]

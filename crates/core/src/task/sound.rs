@@ -17,6 +17,10 @@ const DEPTHS: RangeInclusive<u32> = 1..=5;
 /// The qualities that can be measured.
 const QUALITIES: RangeInclusive<u32> = 0..=100;
 
+/// The figures that have a range.
+const MAX_DEPTH: &str = "delegationConfig.maxDepth";
+const QUALITY_THRESHOLD: &str = "delegationConfig.qualityThreshold";
+
 /// What is wrong with a task, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` {problem}")]
@@ -34,8 +38,8 @@ impl Task {
     /// dependencies that lead somewhere and not back. The first problem is the answer.
     pub fn check(&self) -> Result<(), Unsound> {
         if let Some(config) = &self.delegation_config {
-            within("maxDepth", config.max_depth, DEPTHS)?;
-            within("qualityThreshold", config.quality_threshold, QUALITIES)?;
+            within(MAX_DEPTH, config.max_depth, &DEPTHS)?;
+            within(QUALITY_THRESHOLD, config.quality_threshold, &QUALITIES)?;
         }
         let ids: Vec<String> =
             self.subtasks.iter().enumerate().map(|each| self.id_of(each)).collect();
@@ -83,12 +87,22 @@ impl Task {
     }
 }
 
-fn within(key: &str, value: Option<u32>, range: RangeInclusive<u32>) -> Result<(), Unsound> {
+/// What a figure of a task's own settings may be, where it has a range.
+pub(super) fn takes(field: &str) -> Option<String> {
+    let range = match field {
+        MAX_DEPTH => DEPTHS,
+        QUALITY_THRESHOLD => QUALITIES,
+        _ => return None,
+    };
+    Some(format!("it takes a whole number from {} to {}", range.start(), range.end()))
+}
+
+fn within(field: &str, value: Option<u32>, range: &RangeInclusive<u32>) -> Result<(), Unsound> {
     match value {
         Some(value) if !range.contains(&value) => Err(Unsound {
-            field: format!("delegationConfig.{key}"),
+            field: field.to_owned(),
             problem: format!("is {value}"),
-            hint: format!("it takes a whole number from {} to {}", range.start(), range.end()),
+            hint: takes(field).unwrap_or_default(),
         }),
         Some(_) | None => Ok(()),
     }

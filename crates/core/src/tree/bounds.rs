@@ -48,6 +48,12 @@ pub struct Remaining {
     pub time_ms: u64,
 }
 
+impl Remaining {
+    /// What nobody may ask for.
+    pub const NOTHING: Self =
+        Self { depth: 0, width: 0, count: 0, tokens: 0, cost_usd: Usd::ZERO, time_ms: 0 };
+}
+
 /// Where a caller stands in the tree. Looked up, never believed.
 #[derive(Clone, Debug)]
 pub struct Standing<'a> {

@@ -1,12 +1,11 @@
 //! A plan: who does what, in what order. One form for the command line, the
 //! API and the tools of agents.
 
-use std::fmt;
+mod written;
 
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
-use serde::de::Visitor;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::rejection::Refusal;
 use crate::code::Code;
@@ -23,7 +22,7 @@ const MAX_NAMED: usize = 12;
 
 /// A plan as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, remote = "Self")]
 pub struct Plan {
     /// How the subtasks are run.
     #[serde(alias = "mode", default)]
@@ -40,7 +39,7 @@ pub struct Plan {
 
 /// One subtask of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, remote = "Self")]
 pub struct PlanSubtask {
     /// Its id, kept as given.
     pub id: String,
@@ -56,8 +55,8 @@ pub struct PlanSubtask {
     /// Ids of subtasks that come before it.
     #[serde(default, alias = "depends_on")]
     pub depends_on: Vec<String>,
-    /// The time allowed, such as `30m`.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "span")]
+    /// The time allowed, such as `30m`; it may be given as a number of seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "written::span")]
     pub timeout: Option<String>,
     /// Tokens it may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,38 +71,6 @@ pub struct PlanSubtask {
 
 fn yes() -> bool {
     true
-}
-
-/// A span of time. A bare number could be seconds or milliseconds and is not guessed at.
-fn span<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    from.deserialize_option(SpanText)
-}
-
-/// Reads a span of time, and says how one is written where it is something else.
-struct SpanText;
-
-impl<'de> Visitor<'de> for SpanText {
-    type Value = Option<String>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a span of time in quotes, such as \"30m\" or \"90s\"")
-    }
-
-    fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
-        from.deserialize_str(self)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Some(text.to_owned()))
-    }
 }
 
 /// How an ensemble comes to one answer.

@@ -177,6 +177,11 @@ impl State {
         self.upward(delegation).any(|no| self.delegations[no].parent == Some(attempt))
     }
 
+    /// Whether it has to stop and has not yet.
+    pub fn is_stopping(&self, delegation: DelegationNo) -> bool {
+        self.delegations[delegation].ended.is_none() && self.is_cancelled(delegation)
+    }
+
     /// Whether nothing new may start here: this delegation or one above is paused.
     pub fn is_paused(&self, delegation: DelegationNo) -> bool {
         self.upward(delegation).any(|no| self.delegations[no].paused.is_some())

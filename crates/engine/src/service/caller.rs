@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use legation_core::Code;
+use legation_core::config::{BadDepth, starting_depth};
 use legation_core::ids::{AgentId, AttemptId, DelegationId};
 use legation_core::tree::event::Caller;
 use legation_core::tree::rejection::Refusal;
@@ -84,9 +85,10 @@ impl<H: Host> Service<H> {
         if inside {
             return Err((&no_token()).into());
         }
-        let depth = request.env.get(DEPTH).and_then(|text| text.trim().parse().ok());
+        let depth = starting_depth(request.env.get(DEPTH).map(String::as_str));
+        let depth = depth.map_err(|problem| Refused::from(&bad_depth(&problem)))?;
         let name = request.client.as_deref().map_or_else(|| AgentId::new(USER), client_name);
-        Ok(Who::Root { depth: depth.unwrap_or(0), name })
+        Ok(Who::Root { depth, name })
     }
 
     /// Who the caller is, for somebody who speaks in its name.
@@ -145,6 +147,12 @@ fn client_name(told: &str) -> AgentId {
 /// The folder a process works in.
 fn folder_of(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// Guessing what was meant could loosen a bound.
+fn bad_depth(problem: &BadDepth) -> Refusal {
+    let hint = "Give it the number of levels above you, or unset it.";
+    Refusal::new(Code::ValidationFailed, format!("{problem}."), hint)
 }
 
 fn no_token() -> Refusal {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use legation_core::Code;
+use legation_core::tree::bounds::Remaining;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -62,7 +63,11 @@ impl<H: Host> Service<H> {
                 let _ = reader.read_line(&mut line).await;
                 return;
             }
-            Ok(request) if request.v == VERSION => self.fulfil(request, pid, &mut listener).await,
+            Ok(request) if request.v == VERSION => {
+                let delegates = matches!(request.wish, Wish::Delegate(_));
+                let outcome = self.fulfil(request, pid, &mut listener).await;
+                outcome.map_err(|refused| if delegates { bounded(refused) } else { refused })
+            }
             Ok(request) => Err(other_version(request.v)),
             Err(problem) => Err(unreadable(&problem)),
         };
@@ -110,6 +115,14 @@ impl<H: Host> Service<H> {
             Wish::Ping | Wish::Attend => Ok(Reply::Done(json!({}))),
         }
     }
+}
+
+/// A refused call says what may still be asked for: nothing, by whoever is nobody, or where
+/// the bounds themselves cannot be known.
+fn bounded(mut refused: Refused) -> Refused {
+    let nothing = || serde_json::to_value(Remaining::NOTHING).unwrap_or_default();
+    refused.remaining.get_or_insert_with(nothing);
+    refused
 }
 
 fn other_version(v: u16) -> Refused {

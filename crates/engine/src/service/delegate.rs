@@ -103,7 +103,6 @@ impl<H: Host> Service<H> {
         self.check_programs(&planned.delegate, asker.path.last(), &seen)?;
         let pattern = planned.delegate.pattern;
         let follow = if hears(who, pattern) { Follow::Everything } else { Follow::Nothing };
-        let warnings = call::overlaps(&planned.delegate);
         let new = tree.is_none().then(|| planned.delegate.id.clone());
         // Before it is accepted: what starts first looks for it at once.
         new.iter().for_each(|tree| self.real.keep_caller(tree, passed_on));
@@ -117,7 +116,7 @@ impl<H: Host> Service<H> {
             pattern,
             chosen: planned.chosen.iter().map(Into::into).collect(),
         };
-        Ok((accepted, first, warnings))
+        Ok((accepted, first, planned.warnings))
     }
 
     /// What children of the caller may see of an environment.

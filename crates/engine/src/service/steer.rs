@@ -59,14 +59,17 @@ impl<H: Host> Service<H> {
             return self.wait(who, id, listener).await;
         }
         let wanted = id.clone();
-        let status = self.engine.look(&tree, move |state: &State| {
-            state.find(&wanted).map(|no| state.delegation_status(no))
+        let stands = self.engine.look(&tree, move |state: &State| {
+            let no = state.find(&wanted)?;
+            Some((state.delegation_status(no), state.is_stopping(no)))
         });
-        let status = status.await.map_err(|error| unreachable(&error))?;
-        // It has to stop; that it has stopped is another thing.
-        let stops = matches!(steer.to, To::Cancel { subtask: None, .. });
-        let status = if stops && status == Some("running") { Some("cancelling") } else { status };
-        Ok(Reply::Done(json!({"success": true, "delegationId": id, "status": status})))
+        let stands = stands.await.map_err(|error| unreachable(&error))?;
+        let (status, stopping) = stands.map_or((None, false), |(status, it)| (Some(status), it));
+        let mut value = json!({"success": true, "delegationId": id, "status": status});
+        if let Some(value) = value.as_object_mut().filter(|_| stopping) {
+            value.insert("cancelRequested".to_owned(), true.into());
+        }
+        Ok(Reply::Done(value))
     }
 
     /// The agents from the first below the root to whoever asked for a delegation.

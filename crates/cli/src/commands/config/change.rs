@@ -31,11 +31,8 @@ pub(super) fn unset(key: &str, output: &mut Output) -> Result<(), CommandError> 
 /// The project, if whoever asks may change its settings: an attempt may not, or the bounds
 /// it stands under would be its own.
 pub(in crate::commands) fn changeable() -> Result<Project, CommandError> {
-    let reach = Reach::current()?;
-    if reach.is_attempt() {
-        return Err(CommandError::usage("an attempt cannot change the user's settings")
-            .hint("say in your return what you would need"));
-    }
+    let denied = "an attempt cannot change the user's settings";
+    let reach = Reach::from_outside(denied, "say in your return what you would need")?;
     Ok(reach.project)
 }
 
@@ -50,7 +47,11 @@ fn settable(key: &str) -> Result<(KeyPath, &'static Key), CommandError> {
 }
 
 /// What was typed, as the key takes it.
-fn value(path: &KeyPath, key: &Key, text: &str) -> Result<Value, CommandError> {
+pub(in crate::commands) fn value(
+    path: &KeyPath,
+    key: &Key,
+    text: &str,
+) -> Result<Value, CommandError> {
     let text = text.trim();
     let typed = match key.kind {
         Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } => serde_json::from_str(text).ok(),

@@ -1,24 +1,16 @@
 //! Reading the task that a decision is about.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use legation_core::task::{NamedSubtask, Task, TaskConfig};
-use legation_core::text::nearest::nearest;
-use legation_core::text::shown;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use legation_core::task::Task;
 
 use crate::error::CommandError;
 use crate::input;
 use crate::output::Output;
+use crate::tasks::{self, unknown_keys};
 
 /// Bytes that a task may have.
 const MAX_BYTES: usize = 16 << 20;
-/// Unknown keys that are told one by one.
-const MAX_WARNINGS: usize = 10;
-/// Characters of an unknown key that are enough to find it.
-const SHOWN_KEY_CHARS: usize = 64;
 
 /// What a task looks like, for those who got it wrong.
 const FORM: &str = "a task is a JSON object such as {\"title\": \"…\", \"description\": \"…\", \
@@ -35,20 +27,25 @@ pub(super) fn read(file: &Path, output: &mut Output) -> Result<Task, CommandErro
     for warning in warnings {
         output.note(&warning);
     }
-    checked(task, &name)
+    task.check().map_err(|unsound| tasks::refused(&name, None, unsound))?;
+    something(task, &name)
 }
 
-/// The task in plain words, or on stdin if they are `-`.
-pub(super) fn from_text(text: &str) -> Result<Task, CommandError> {
+/// The task in plain words or by its id, or on stdin if they are `-`.
+pub(super) fn from_text(
+    text: &str,
+    is_text: bool,
+    output: &mut Output,
+) -> Result<Task, CommandError> {
     if text == "-" {
         let text = input::read_text(Path::new(text), MAX_BYTES)?;
-        return checked(Task::from_text(&text), "stdin");
+        return something(Task::from_text(&text), "stdin");
     }
-    checked(Task::from_text(text), "TEXT")
+    something(tasks::said(text, is_text, output)?, "TEXT")
 }
 
-/// A task says at least something, and nothing that cannot be meant.
-fn checked(task: Task, name: &str) -> Result<Task, CommandError> {
+/// A task says at least something.
+fn something(task: Task, name: &str) -> Result<Task, CommandError> {
     if task.title.trim().is_empty() && task.description.trim().is_empty() {
         let error =
             CommandError::usage(format!("{name}: the task has no title and no description"));
@@ -56,10 +53,6 @@ fn checked(task: Task, name: &str) -> Result<Task, CommandError> {
             error.hint("say what is to be done, for example: legation decide \"Fix the bug\"")
         );
     }
-    task.check().map_err(|unsound| {
-        let details = serde_json::json!({"file": name, "field": unsound.field});
-        CommandError::usage(format!("{name}: {unsound}")).hint(unsound.hint).details(details)
-    })?;
     Ok(task)
 }
 
@@ -71,77 +64,4 @@ fn malformed(name: &str, problem: &serde_json::Error) -> CommandError {
     CommandError::usage(format!("{name}:{line}:{column}: {what}"))
         .hint(FORM)
         .details(serde_json::json!({"file": name, "line": line, "column": column}))
-}
-
-/// The keys of a JSON object, whatever their values.
-type Keys = BTreeMap<String, IgnoredAny>;
-
-/// The objects within a task whose keys are known too.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Within {
-    subtasks: Vec<Keys>,
-    delegation_config: Option<Keys>,
-}
-
-/// A warning for each key that means nothing, with the name that may have been meant.
-fn unknown_keys(json: &str, name: &str) -> serde_json::Result<Vec<String>> {
-    let keys: Keys = serde_json::from_str(json)?;
-    let within: Within = serde_json::from_str(json)?;
-    let subtask = NamedSubtask {
-        id: None,
-        title: String::new(),
-        description: String::new(),
-        dependencies: Vec::new(),
-        effort: None,
-    };
-    let subtask =
-        [keys_of(&subtask), vec!["dependsOn".to_owned(), "depends_on".to_owned()]].concat();
-    let task = keys_of(&Task::default());
-    let config = keys_of(&TaskConfig::default());
-    let of_config = within.delegation_config.unwrap_or_default();
-    let of_subtasks =
-        within.subtasks.iter().flat_map(|keys| unknown(keys, &subtask, "subtasks[]."));
-    let mut all: Vec<Unknown<'_>> = unknown(&keys, &task, "").collect();
-    all.extend(unknown(&of_config, &config, "delegationConfig."));
-    all.extend(of_subtasks);
-    all.dedup_by(|one, other| (one.within, one.key) == (other.within, other.key));
-    let more = all.len().saturating_sub(MAX_WARNINGS);
-    let mut told: Vec<String> = all.iter().take(MAX_WARNINGS).map(Unknown::warning).collect();
-    if more > 0 {
-        told.push(format!("and {more} more unknown keys"));
-    }
-    let warnings = told.iter().map(|warning| format!("warning: {name}: {warning}"));
-    Ok(warnings.collect())
-}
-
-fn keys_of(value: &impl Serialize) -> Vec<String> {
-    let value = serde_json::to_value(value).unwrap_or_default();
-    let keys = value.as_object().into_iter().flat_map(|object| object.keys());
-    keys.cloned().collect()
-}
-
-/// A key that means nothing.
-struct Unknown<'a> {
-    within: &'static str,
-    key: &'a str,
-    known: &'a [String],
-}
-
-fn unknown<'a>(
-    keys: &'a Keys,
-    known: &'a [String],
-    within: &'static str,
-) -> impl Iterator<Item = Unknown<'a>> {
-    let strange = keys.keys().filter(|key| !known.contains(key));
-    strange.map(move |key| Unknown { within, key, known })
-}
-
-impl Unknown<'_> {
-    fn warning(&self) -> String {
-        let key = shown::visible(&shown::clip(self.key, SHOWN_KEY_CHARS)).into_owned();
-        let meant = nearest(self.key, self.known.iter().map(String::as_str));
-        let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-        format!("unknown key `{}{key}` is ignored{meant}", self.within)
-    }
 }

@@ -49,8 +49,8 @@ pub(super) fn run(
         Rejection::Same(_) | Rejection::Stale => CommandError::usage("nothing would come of it"),
     })?;
     let mut value = foreseen.value(&planned, depth);
-    let warnings = call::overlaps(&planned.delegate);
-    for warning in &warnings {
+    let warnings = &planned.warnings;
+    for warning in warnings {
         output.note(&format!("warning: {warning}"));
     }
     if let Some(answer) = value.as_object_mut().filter(|_| !warnings.is_empty()) {

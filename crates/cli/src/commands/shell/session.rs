@@ -14,16 +14,17 @@ use serde_json::{Value, json};
 use crate::commands::approve::{self, Word};
 use crate::commands::delegate::{Asked, hand_over};
 use crate::commands::{
-    cancel, cost, hint, history, pause, resume, retry, skip, status, trace, tree,
+    cancel, config, cost, hint, history, pause, resume, retry, skip, status, trace, tree,
 };
 use crate::error::CommandError;
 use crate::output::Output;
+use crate::tasks;
 
 /// What lasts from one command to the next.
 #[derive(Default)]
 pub(super) struct Session {
-    /// What was set, as variables that say the same.
-    settings: BTreeMap<String, String>,
+    /// What was set, by its key, with the variable that says the same.
+    settings: BTreeMap<String, (String, Value)>,
 }
 
 impl Session {
@@ -35,25 +36,33 @@ impl Session {
     ) -> Result<ExitCode, CommandError> {
         match command {
             SlashCommand::Delegate { options, task } => {
-                hand_over(self.asked(options.pattern, &options, task), output)
+                let call = Call { task, pattern: options.pattern, ..Call::default() };
+                self.hand_over(call, &options, output)
             }
             SlashCommand::Direct { options, task } => {
-                hand_over(self.asked(Some(Pattern::Direct), &options, task), output)
+                let call = Call { task, pattern: Some(Pattern::Direct), ..Call::default() };
+                self.hand_over(call, &options, output)
             }
             SlashCommand::Delegation(action) => self.act(action, output),
         }
     }
 
-    fn asked(&self, pattern: Option<Pattern>, options: &CallOptions, task: String) -> Asked {
+    fn hand_over(
+        &self,
+        call: Call,
+        options: &CallOptions,
+        output: &mut Output,
+    ) -> Result<ExitCode, CommandError> {
         let call = Call {
-            task,
-            pattern,
+            entry: tasks::entry(&call.task, options.text, output)?,
             depth: options.depth,
             width: options.agents,
             budget: options.budget,
-            ..Call::default()
+            ..call
         };
-        Asked { call, dry_run: options.dry_run, session: self.settings.clone() }
+        let said = self.settings.values().map(|(variable, value)| (variable.clone(), plain(value)));
+        let session = said.collect();
+        hand_over(Asked { call, dry_run: options.dry_run, session }, output)
     }
 
     fn act(&mut self, action: Action, output: &mut Output) -> Result<ExitCode, CommandError> {
@@ -66,7 +75,9 @@ impl Session {
                 let args = history::Args::new(options.limit, options.status, options.since);
                 history::run(&args, output)
             }
-            Action::Hint { task, .. } => hint::run(&hint::Args { text: task }, output),
+            Action::Hint { task, options } => {
+                hint::run(&hint::Args { text: options.text, task }, output)
+            }
             Action::Config { settings } => self.set(settings, output),
             Action::Tree { id } => tree::run(&tree::Args { id: id.to_string() }, output),
             Action::Trace { id } => trace::run(&trace::Args::of(id.to_string()), output),
@@ -107,26 +118,33 @@ impl Session {
     fn set(&mut self, new: Vec<Setting>, output: &mut Output) -> Result<ExitCode, CommandError> {
         for Setting { key, value } in new {
             let known = KEYS.iter().find(|known| known.key_path().to_string() == key);
-            let Some(variable) = known.and_then(|known| known.variable()) else {
+            let known = known.and_then(|known| Some((known, known.variable()?)));
+            let Some((known, variable)) = known else {
                 let error = CommandError::usage(format!("there is no setting `{key}`"));
                 return Err(match near_key(&KeyPath::of(key.split('.'))) {
                     Some(near) => error.hint(format!("did you mean {near}?")),
                     None => error.hint("`legation config list` shows those there are"),
                 });
             };
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            self.settings.insert(variable, text);
+            let value = config::value(&known.key_path(), known, &plain(&value))?;
+            self.settings.insert(key, (variable, value));
         }
-        let value: Value = json!({"session": self.settings});
+        let set = self.settings.iter().map(|(key, (_, value))| (key.as_str(), value));
+        let value: Value = json!({"session": set.collect::<BTreeMap<_, _>>()});
         output.answer(&value, || match self.settings.len() {
             0 => "Nothing is set for this session.".to_owned(),
             _ => {
-                let line = |(name, value): (&String, &String)| format!("{name}={value}\n");
-                self.settings.iter().map(line).collect()
+                let set = self.settings.iter();
+                set.map(|(key, (_, value))| format!("{key} = {}\n", plain(value))).collect()
             }
         });
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A value as it is typed.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn approval(

@@ -14,6 +14,8 @@ use crate::error::CommandError;
 /// An attempt.
 pub(crate) struct Attempt {
     pub(super) session: String,
+    /// Whether the engine has said which it is, and not the environment.
+    pub(super) is_known: bool,
     pub(super) token: String,
     /// Where the return is dropped.
     pub(super) folder: PathBuf,
@@ -29,6 +31,7 @@ impl Attempt {
         let need = |name: &str| told(name).ok_or_else(|| outside(name));
         Ok(Self {
             session: need("LEGATION_SESSION_ID")?,
+            is_known: false,
             token: need("LEGATION_TOKEN")?,
             folder: need("LEGATION_ATTEMPT_DIR")?.into(),
             workspace: need("LEGATION_WORKSPACE")?.into(),
@@ -43,6 +46,7 @@ impl Attempt {
         let depth = told.get("depth").and_then(Value::as_u64);
         Some(Self {
             session: text("sessionId")?.to_owned(),
+            is_known: true,
             token: token.to_owned(),
             folder: paths.attempts().join(text("attemptId")?).join(HAND_IN),
             workspace: text("workspace")?.into(),

@@ -50,11 +50,8 @@ impl Stock {
     fn taken(
         enter: impl Fn(&Reach) -> Result<Option<Inside>, CommandError>,
     ) -> Result<Self, CommandError> {
-        let reach = Reach::current()?;
-        if reach.is_attempt() {
-            return Err(CommandError::usage("workspaces are not looked at from inside of one")
-                .hint("do it in the folder of your project"));
-        }
+        let denied = "workspaces are not looked at from inside of one";
+        let reach = Reach::from_outside(denied, "do it in the folder of your project")?;
         // Before anything else: only a process with one thread gets in.
         let inside = enter(&reach)?;
         let spaces = spaces(&reach)?;

@@ -9,7 +9,12 @@ use crate::session::Session;
 fn what_cannot_be_meant_is_a_usage_error() {
     let session = Session::new();
     session.write("bad.json", "{\"pattern\": \"dag\", \"subtasks\": [{\"id\": 7}]}");
-    session.write("short.json", "{\"subtasks\": [{\"id\": \"a\", \"timeout\": 1}]}");
+    for (name, timeout) in [("short", "0"), ("part", "1.5"), ("gone", "-1"), ("none", "\"0s\"")] {
+        let plan = format!("{{\"subtasks\": [{{\"id\": \"a\", \"timeout\": {timeout}}}]}}");
+        session.write(format!("{name}.json"), plan);
+    }
+    session.write("list.json", "[\"parallel\", null, null, [{\"id\": \"a\"}]]");
+    session.write("row.json", "{\"subtasks\": [[\"a\", \"A title\"]]}");
     session.write("round.json", "{\"rounds\": 0, \"subtasks\": [{\"id\": \"a\"}]}");
     session.write("odd.json", "{\"pattern\": \"dag\", \"subtask\": []}");
     let cases: &[&[&str]] = &[
@@ -39,6 +44,11 @@ fn what_cannot_be_meant_is_a_usage_error() {
         &["delegate", "--plan", "-", "-"],
         &["delegate", "--dry-run", "--detach", "Fix it"],
         &["delegate", "--plan", "short.json", "Fix it"],
+        &["delegate", "--plan", "part.json", "Fix it"],
+        &["delegate", "--plan", "gone.json", "Fix it"],
+        &["delegate", "--dry-run", "--plan", "none.json", "Fix it"],
+        &["delegate", "--plan", "list.json", "Fix it"],
+        &["delegate", "--plan", "row.json", "Fix it"],
         &["delegate", "--plan", "round.json", "Fix it"],
         &["delegate", "--dry-run", "--rounds", "2", "Fix it"],
         &["delegate", "--dry-run", "-p", "review", "--aggregate", "vote", "Fix it"],
@@ -82,7 +92,12 @@ fn what_cannot_be_meant_is_a_usage_error() {
         2 delegate --plan odd.json Fix it: odd.json:1:28: unknown field `subtask`, expected one of `mode`, `pattern`, `rounds`, `aggregate`, `subtasks`
         2 delegate --plan - -: --plan and TASK cannot both read stdin
         2 delegate --dry-run --detach Fix it: the argument '--dry-run' cannot be used with '--detach'
-        2 delegate --plan short.json Fix it: short.json:1:38: invalid type: integer `1`, expected a span of time in quotes, such as "30m" or "90s"
+        2 delegate --plan short.json Fix it: short.json:1:38: invalid value: integer `0`, expected `timeout` in whole seconds from 1, or in quotes such as "30m" or "90s"
+        2 delegate --plan part.json Fix it: part.json:1:40: invalid type: floating point `1.5`, expected `timeout` in whole seconds from 1, or in quotes such as "30m" or "90s"
+        2 delegate --plan gone.json Fix it: gone.json:1:39: invalid type: integer `-1`, expected `timeout` in whole seconds from 1, or in quotes such as "30m" or "90s"
+        2 delegate --dry-run --plan none.json Fix it: Subtask `a` has a bad timeout `0s`: it is no time at all.
+        2 delegate --plan list.json Fix it: list.json:1:0: invalid type: sequence, expected a plan as an object with `subtasks`
+        2 delegate --plan row.json Fix it: row.json:1:14: invalid type: sequence, expected a subtask as an object with `id`
         2 delegate --plan round.json Fix it: round.json: "rounds" is 0, and takes 1 to 10
         2 delegate --dry-run --rounds 2 Fix it: `--rounds` goes with the pattern debate or review; this one is parallel.
         2 delegate --dry-run -p review --aggregate vote Fix it: `--aggregate` goes with the pattern ensemble; this one is review.
@@ -90,6 +105,17 @@ fn what_cannot_be_meant_is_a_usage_error() {
         2 direct -b -5 Fix it: invalid value '-5' for '--budget <TOKENS>': expected a whole number from 0 to 1000000000000
     "#]].assert_eq(&seen);
     assert_eq!(session.files(), before);
+}
+
+#[test]
+fn a_number_in_a_plan_is_a_time_in_seconds() {
+    let session = Session::new();
+    session.write(".legation/agents/linter.md", LINTER);
+    let plan = "{\"subtasks\": [{\"id\": \"a\", \"agent\": \"linter\", \"timeout\": 30}]}";
+    session.write("plan.json", plan);
+    let seen = session.run(&["--json", "delegate", "--dry-run", "--plan", "plan.json", "Fix it"]);
+    let value: Value = serde_json::from_str(&seen).unwrap();
+    assert_eq!(value["subtasks"][0]["timeoutMs"], 30_000);
 }
 
 #[test]

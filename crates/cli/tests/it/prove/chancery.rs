@@ -52,7 +52,7 @@ fn ended(stage: &Stage, id: &str) -> Value {
     wait_for("the end", || {
         let (_, view) = stage.json(&["status", id]);
         let status = view["status"].as_str().unwrap_or_default().to_owned();
-        (!["running", "pending", "cancelling"].contains(&status.as_str())).then_some(view)
+        (!["running", "pending"].contains(&status.as_str())).then_some(view)
     })
 }
 

@@ -32,6 +32,11 @@ pub(super) fn pause(
     pause: Pause,
 ) -> Result<Vec<Body>, Rejection> {
     let delegation = open_delegation(state, id, "paused")?;
+    if state.is_stopping(delegation) {
+        let message = format!("`{id}` is being cancelled. It cannot be paused.");
+        let hint = format!("`legation status {id}` shows how the cancel goes on.");
+        return Err(Rejection::conflict(message, hint));
+    }
     let Pause { since, freeze, reason } = pause;
     let paused = state.delegations[delegation].paused.as_ref();
     if paused.is_some_and(|pause| pause.freeze || !freeze) {

@@ -67,6 +67,7 @@ fn receipt(state: &State, no: AttemptNo, end: &End, now: Now) -> Receipt {
         Grandchild { delegation_id: child.id.clone(), ended }
     };
     receipt.grandchildren = attempt.children.iter().map(child).collect();
+    receipt.evidence = returns::evidence(&receipt);
     receipt
 }
 

@@ -45,15 +45,21 @@ pub(super) fn accept(state: &mut State, accepted: &Accepted, at: Now) {
 }
 
 fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> Delegation {
-    let (path, keys, depth) = match accepted.parent.map(|no| &state.attempts[no]) {
-        Some(parent) => (parent.path.clone(), parent.keys.clone(), parent.depth.saturating_add(1)),
-        None => match &accepted.caller {
-            Caller::Root { name, depth } => {
-                (Arc::from([name.clone()]), Arc::from([]), depth.saturating_add(1))
-            }
-            Caller::Attempt(_) => (Arc::from([]), Arc::from([]), 1),
-        },
+    let (path, keys, max_depth) = match (accepted.parent, &accepted.caller) {
+        (Some(no), _) => {
+            let parent = &state.attempts[no];
+            let above = state.delegations[state.delegation_of(no)].max_depth;
+            (parent.path.clone(), parent.keys.clone(), accepted.max_depth.min(above))
+        }
+        // Levels that lie above the root are none of this tree: they only take from what is left.
+        (None, Caller::Root { name, depth }) => {
+            let left = accepted.max_depth.saturating_sub(*depth);
+            (Arc::from([name.clone()]), Arc::from([]), left)
+        }
+        (None, Caller::Attempt(_)) => (Arc::from([]), Arc::from([]), accepted.max_depth),
     };
+    let parent = accepted.parent.map(|no| &state.attempts[no]);
+    let depth = parent.map_or(0, |parent| parent.depth).saturating_add(1);
     Delegation {
         no,
         id: accepted.id.clone(),
@@ -70,7 +76,7 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
         path,
         keys,
         depth,
-        max_depth: accepted.max_depth,
+        max_depth,
         width: accepted.width,
         cap: accepted.cap,
         used: Amount::ZERO,

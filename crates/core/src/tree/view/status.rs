@@ -15,7 +15,7 @@ use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::bounds::Remaining;
 use crate::tree::event::{AttemptEnded, DelegationResult, Hunk, MergeOutcome, Outcome, Role};
 use crate::tree::pattern;
-use crate::tree::state::{State, Subtask};
+use crate::tree::state::{Phase, State, Subtask};
 
 /// A delegation with its subtasks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,6 +37,9 @@ pub struct DelegationView {
     pub started_at: Option<Stamp>,
     /// When it ended.
     pub ended_at: Option<Stamp>,
+    /// Whether it has to stop and has not yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cancel_requested: bool,
     /// Why it is paused, cancelled or what else is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -69,8 +72,8 @@ pub struct ProgressView {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metrics {
-    /// Tokens that count, everything below included.
-    pub tokens_used: u64,
+    /// Tokens that count, everything below included; absent where nothing is known.
+    pub tokens_used: Option<u64>,
     /// Dollars, everything below included; absent where nothing is known.
     pub estimated_cost: Option<Usd>,
     /// Milliseconds since it started, or until it ended; paused time does not count.
@@ -99,6 +102,9 @@ pub struct SubtaskView {
     pub depends_on: Vec<SubtaskId>,
     /// What is in the way.
     pub blocked_by: Vec<SubtaskId>,
+    /// Until when it waits by itself, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitView>,
     /// Attempts so far.
     pub attempts: usize,
     /// What its last attempt is called in its return.
@@ -141,6 +147,15 @@ pub struct SubtaskView {
     pub raw: Option<String>,
     /// What its attempts delegated in turn.
     pub delegations: Vec<DelegationView>,
+}
+
+/// A subtask that is tried again, but not before its time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WaitView {
+    /// Why it waits.
+    pub why: &'static str,
+    /// Until when.
+    pub until: Stamp,
 }
 
 /// What is wrong with a subtask, with what there is to see of it.
@@ -193,6 +208,7 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
         },
         started_at: delegation.started_at.map(Stamp),
         ended_at: delegation.ended_at.map(Stamp),
+        cancel_requested: state.is_stopping(no),
         reason: cancelled.or(paused).filter(|reason| !reason.is_empty()),
         left_behind: delegation.left_behind.clone(),
         subtasks: delegation.subtasks.iter().map(|no| subtask(state, *no, now)).collect(),
@@ -210,7 +226,7 @@ fn metrics(state: &State, no: DelegationNo, now: Now) -> Metrics {
     let sum: u64 = qualities.iter().map(|quality| u64::from(*quality)).sum();
     let mean = sum.checked_div(qualities.len() as u64);
     Metrics {
-        tokens_used: delegation.used.tokens,
+        tokens_used: Some(delegation.used.tokens).filter(|used| *used > 0),
         estimated_cost: total_usd,
         elapsed_time: delegation.elapsed_ms(now),
         avg_subtask_quality: mean.and_then(|mean| u32::try_from(mean).ok()),
@@ -227,6 +243,14 @@ fn failure(subtask: &Subtask, end: Option<&AttemptEnded>) -> Option<String> {
     let said = end.into_iter().flat_map(|end| &end.answer.errors);
     let errors: Vec<ReturnError> = said.chain(&subtask.error).cloned().collect();
     (subtask.outcome() == Some(Outcome::Failed)).then(|| failure_sentence(&errors))
+}
+
+fn wait(phase: Phase, last: Option<&AttemptEnded>) -> Option<WaitView> {
+    let Phase::Backoff(until) = phase else { return None };
+    let held = last.is_some_and(|end| end.hold_until.is_some());
+    let why =
+        if held { "its provider takes nothing before" } else { "it failed and is tried again" };
+    Some(WaitView { why, until: Stamp(until) })
 }
 
 fn trouble(subtask: &Subtask) -> Option<TroubleView> {
@@ -266,6 +290,7 @@ fn subtask(state: &State, no: SubtaskNo, now: Now) -> SubtaskView {
         status: state.status(no),
         depends_on: subtask.needs.iter().map(id).collect(),
         blocked_by: subtask.needs.iter().filter(|_| blocked).filter(in_the_way).map(id).collect(),
+        waits: wait(subtask.phase, end),
         attempts: subtask.attempts.len(),
         session_id: attempt.map(|attempt| attempt.session.clone()),
         started_at: attempt.map(|attempt| Stamp(attempt.started_at)),

@@ -135,7 +135,7 @@ fn a_root_that_says_it_stands_deeper_has_less_depth_left() {
     };
     let mut story = Story::new(deeper(2));
     story.run("a").so_far().nested("a", parallel("b")).events(expect![[r#"
-        ! MAX_DEPTH_EXCEEDED Delegation depth limit (3) reached. Cannot delegate further.
+        ! MAX_DEPTH_EXCEEDED Delegation depth limit (1) reached. Cannot delegate further.
     "#]]);
     Story::new(deeper(3)).events(expect![[r#"
         ! MAX_DEPTH_EXCEEDED Delegation depth limit (3) reached. Cannot delegate further.

@@ -102,6 +102,16 @@ fn pause_now_freezes_what_runs_and_its_clock() {
 }
 
 #[test]
+fn what_is_being_cancelled_cannot_be_paused() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").cancel(ROOT).so_far();
+    story.pause(ROOT).pause_now(ROOT).events(expect![[r#"
+        ! CONFLICT `del-1` is being cancelled. It cannot be paused.
+        ! CONFLICT `del-1` is being cancelled. It cannot be paused.
+    "#]]);
+}
+
+#[test]
 fn a_pause_may_be_made_colder_but_not_made_twice() {
     let mut story = Story::new(parallel("a"));
     story.run("a").pause(ROOT).so_far();

@@ -156,6 +156,18 @@ fn what_only_waits_is_not_blocked() {
 }
 
 #[test]
+fn what_is_tried_again_later_says_why_and_until_when() {
+    let mut story = Story::new(parallel("a b"));
+    let until = story.now.plus_ms(300_000);
+    story.run("a").returns("a", failed("busy").hold_until(until));
+    story.run("b").returns("b", failed("odd"));
+    let waits = |at: usize| status(&story)["subtasks"][at]["waits"].clone();
+    assert_eq!(waits(0)["why"], "its provider takes nothing before");
+    assert_eq!(waits(0)["until"], "2026-01-01T00:05:00.000Z");
+    assert_eq!(waits(1)["why"], "it failed and is tried again");
+}
+
+#[test]
 fn a_pause_and_a_cancel_give_their_reasons() {
     let mut story = Story::new(parallel("a"));
     story.run("a").pause(ROOT);
