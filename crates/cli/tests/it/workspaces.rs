@@ -345,3 +345,28 @@ fn a_result_is_applied_in_the_way_that_is_asked_for() {
     json_of(&session, &["apply", &id, "--yes", "--merge"]);
     assert_eq!(git(&session, "log -1 --format=%s"), format!("Merge the result of {id}"));
 }
+
+#[test]
+fn a_branch_and_a_stash_that_an_attempt_left_are_kept_and_shown() {
+    let session = once();
+    let script = "git checkout -q -b mine; echo q > side.txt; git add side.txt; \
+                  git commit -qm side; git checkout -q -; echo st > st; git add st; git stash -q; \
+                  echo v > v";
+    agent(&session, "w", &format!("{script}; {DONE}"));
+    let id = delegate(&session, "w");
+    let shown = json_of(&session, &["workspaces", "show", &id]);
+    let names: Vec<&str> =
+        shown["beside"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let ends: Vec<&str> = names.iter().filter_map(|name| name.split('/').next_back()).collect();
+    assert_eq!(ends, ["mine", "stash"], "{shown}");
+    assert_eq!(git(&session, &format!("show {}:side.txt", names[0])), "q");
+    assert_eq!(git(&session, &format!("show {}:st", names[1])), "st");
+    let view = json_of(&session, &["status", &id]);
+    let commits = view["subtasks"][0]["receipt"]["commits"].as_array().unwrap().clone();
+    assert!(commits.contains(&json!(git(&session, &format!("rev-parse {}", names[0])))), "{view}");
+    assert!(session.run(&["workspaces", "show", &id]).contains("and beside it refs/legation/"));
+    let restored = session.run(&["workspaces", "restore", &id, "../again"]);
+    assert!(restored.contains("stashes are kept beside it"), "{restored}");
+    session.run(&["clean", "--older-than", "0", "--unapplied", "--yes"]);
+    assert_eq!(git(&session, "for-each-ref refs/legation"), "");
+}

@@ -72,6 +72,9 @@ pub struct KeptWork {
     pub reference: String,
     /// Its id.
     pub commit: String,
+    /// Names under which the attempt's other branches, tags and stashes are kept, and
+    /// what each points to.
+    pub beside: Vec<(String, String)>,
     /// Where it came from; absent where only its name tells.
     pub provenance: Option<Provenance>,
     /// When it was kept.

@@ -9,6 +9,7 @@
 mod adopt;
 mod apply;
 mod begin;
+mod beside;
 mod bring;
 mod commit;
 mod confront;

@@ -1,5 +1,6 @@
 //! Workspaces with real git in scratch repositories.
 
+mod beside;
 mod counts;
 mod crash;
 mod crowd;

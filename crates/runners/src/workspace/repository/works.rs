@@ -9,9 +9,10 @@ use super::super::git::{Call, Trust};
 use super::super::{Error, KeptWork, Names, Spare, names, refs, turn};
 use super::Repository;
 use super::apply::names as sorted_names;
+use super::beside;
 
 /// Where everything that is kept has its name.
-const KEPT: &str = "refs/legation/";
+pub(super) const KEPT: &str = "refs/legation/";
 /// Where every result has its branch.
 const RESULTS: &str = "refs/heads/legation/";
 
@@ -22,6 +23,7 @@ impl Repository {
         let said = self.on_names("for-each-ref").args([format, KEPT]).run()?;
         let text = String::from_utf8_lossy(&said).into_owned();
         let merged = self.in_branch()?;
+        let beside = beside::by_attempt(&text);
         let works = text.lines().filter_map(|line| {
             let mut parts = line.split('\0');
             let (reference, commit, at) = (parts.next()?, parts.next()?, parts.next()?);
@@ -29,6 +31,8 @@ impl Repository {
             // Bases and what was rolled back have longer names.
             names::checked("attempt", attempt).ok()?;
             let since = Duration::from_secs(at.parse().unwrap_or_default());
+            let beside = beside.get(&(tree, attempt)).cloned().unwrap_or_default();
+            let held = beside.iter().all(|(name, _)| merged.contains(name));
             Some(KeptWork {
                 tree: tree.to_owned(),
                 attempt: attempt.to_owned(),
@@ -37,7 +41,8 @@ impl Repository {
                 provenance: None,
                 since: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or_else(SystemTime::now),
                 bytes: None,
-                in_branch: merged.contains(reference),
+                in_branch: held && merged.contains(reference),
+                beside,
                 exempt: false,
             })
         });
@@ -78,6 +83,8 @@ impl Repository {
         if self.resolve(&foreign)?.is_some() {
             orders.push_str(&format!("delete {foreign}\n"));
         }
+        let beside = work.beside.iter().map(|(name, id)| format!("delete {name} {id}\n"));
+        orders.extend(beside);
         self.move_names(&orders)
     }
 
