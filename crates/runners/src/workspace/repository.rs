@@ -11,6 +11,7 @@ mod apply;
 mod begin;
 mod beside;
 mod bring;
+mod checked_out;
 mod commit;
 mod confront;
 mod create;

@@ -70,7 +70,7 @@ impl Repository {
     /// Checks kept work out into a worktree of the user's repository.
     pub(super) fn check_out_work(&self, work: &KeptWork, to: &Path) -> Result<(), Error> {
         self.patiently(|| {
-            let call = self.git.call("worktree", Trust::User);
+            let call = self.git.call("worktree", Trust::User).unhurried();
             let call = call.env("GIT_DIR", &self.user.common_dir).args(["add", "--detach"]);
             call.arg("--").arg(to).arg(&work.commit).run().map(drop)
         })
@@ -147,7 +147,7 @@ impl Repository {
     }
 
     /// A command on the names of the user's repository.
-    fn on_names(&self, name: &str) -> Call<'_> {
+    pub(super) fn on_names(&self, name: &str) -> Call<'_> {
         let call = self.git.call(name, Trust::Repository);
         call.env("GIT_DIR", &self.user.common_dir).within(&self.user.common_dir)
     }
@@ -159,7 +159,8 @@ fn delegation_in(name: &str) -> Option<&str> {
         return result.strip_suffix("/result");
     }
     let (_, rest) = name.strip_prefix(KEPT)?.split_once('/')?;
-    let held = rest.strip_prefix("base/").or_else(|| rest.strip_prefix("rolled-back/"))?;
+    let held = ["base/", "result/", "rolled-back/"];
+    let held = held.iter().find_map(|kind| rest.strip_prefix(kind))?;
     // What was rolled back more than once has the commit behind its name.
     match held.rsplit_once('-') {
         Some((id, tip)) if refs::is_id(tip) => Some(id),
