@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use expect_test::expect;
-use legation_runners::workspace::{Applied, Error, How, Merge, Options, Spaces};
+use legation_runners::workspace::{Applied, Error, How, Options, Spaces};
 
 use super::project::{
     Project, begin, conflicts, create, git, in_every_way, keep, merge, wanted, write,
