@@ -17,7 +17,7 @@ use legation_core::returns::ReturnStatus;
 use legation_core::time::Now;
 use legation_core::tree::bounds;
 use legation_core::tree::command::Delegate;
-use legation_core::tree::event::{Body, Caller};
+use legation_core::tree::event::{Body, Caller, NotBrought};
 use legation_core::tree::view::{self, DelegationView};
 use legation_core::tree::{
     AttemptNo, Command, DelegationNo, Effect, Event, Rejection, State, decide, evolve,
@@ -56,7 +56,7 @@ pub(crate) struct Desk<W> {
     /// Delegations whose result is being brought, or was brought, to who asked.
     brought: BTreeMap<DelegationNo, bool>,
     /// Why a result is not where whoever asked for it works.
-    not_brought: BTreeMap<DelegationNo, String>,
+    not_brought: BTreeMap<DelegationNo, NotBrought>,
     /// What has to be looked for after the engine came back, and told when time moved.
     lost_sight: Vec<Act>,
     /// Attempts that have just ended with work that may have to wait to be merged.
@@ -321,7 +321,6 @@ impl<W: World> Desk<W> {
         };
         let mut view = view::status(&self.state, no, now);
         view.remaining = bounds::remaining(&self.state, &caller, now, self.slots.free());
-        view.reason = view.reason.or_else(|| self.not_brought.get(&no).cloned());
         view
     }
 

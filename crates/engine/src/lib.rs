@@ -26,7 +26,7 @@ mod token;
 
 pub use engine::{Engine, Error, Options};
 pub use mail::{Accepted, Answer, Follow, Mailbox};
-pub use real::{Real, RealOptions, named};
+pub use real::{Grounds, Real, RealOptions, named};
 pub use service::{ServeError, serve};
 pub use token::Secret;
 pub use world::World;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use legation_core::ids::DelegationId;
 use legation_core::tree::command::Delegate;
+use legation_core::tree::event::NotBrought;
 use legation_core::tree::view::DelegationView;
 use legation_core::tree::{Command, Rejection};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -36,7 +37,7 @@ pub(crate) enum Mail {
         /// Which.
         delegation: DelegationId,
         /// Why it is not there after all.
-        obstacle: Option<String>,
+        obstacle: Option<NotBrought>,
     },
     /// The engine came back: find what was running.
     Recover {
@@ -130,7 +131,7 @@ impl Mailbox {
     }
 
     /// Tells the tree that a result is where whoever asked for it works, or why it is not.
-    pub async fn brought(&self, delegation: DelegationId, obstacle: Option<String>) {
+    pub async fn brought(&self, delegation: DelegationId, obstacle: Option<NotBrought>) {
         let _ = self.sender.send(Mail::Brought { delegation, obstacle }).await;
     }
 

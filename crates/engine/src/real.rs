@@ -37,6 +37,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
 use self::callers::Callers;
+pub use self::fence::Grounds;
 use self::live::Live;
 use crate::client::passed_on;
 use crate::host::Home;

@@ -38,7 +38,8 @@ fn about(state: &State, body: &Body) -> Option<DelegationNo> {
         Body::Paused { delegation, .. }
         | Body::Resumed { delegation }
         | Body::DelegationEnded { delegation, .. }
-        | Body::DelegationReopened { delegation, .. } => Some(*delegation),
+        | Body::DelegationReopened { delegation, .. }
+        | Body::AnswerDelivered { delegation, not_brought: Some(_) } => Some(*delegation),
         Body::TreeOpened(_)
         | Body::SubtasksAdded { .. }
         | Body::AttemptSpawned { .. }
@@ -58,7 +59,7 @@ fn about(state: &State, body: &Body) -> Option<DelegationNo> {
         | Body::TimeRanOut { .. }
         | Body::RestStopped { .. }
         | Body::CancelRequested { .. }
-        | Body::AnswerDelivered { .. }
+        | Body::AnswerDelivered { not_brought: None, .. }
         | Body::RolledBack { .. }
         | Body::ResultLeft { .. }
         | Body::WorkspaceLeft { .. }

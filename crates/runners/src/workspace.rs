@@ -280,12 +280,15 @@ impl Spaces {
 
     /// Keeps the work outside the workspace; `None` if nothing differs from the base.
     ///
-    /// Commits, uncommitted and untracked files are kept; ignored ones are not.
+    /// Commits, uncommitted and untracked files are kept; ignored ones are not. What the
+    /// attempt has on other branches, tags and stashes is kept beside it
+    /// ([`KeptWork::beside`]), and is nothing that differs.
     pub fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
         // Written first: a crash in between leaves a note of nothing, and no work without one.
         self.note_provenance(place, note)?;
         let kept = self.mechanism.keep(place, note)?;
-        if kept.is_none() && !self.mechanism.is_kept_inside(place)? {
+        let has_more = || self.kept_commit(&place.tree, &place.attempt).map(|kept| kept.is_some());
+        if kept.is_none() && !self.mechanism.is_kept_inside(place)? && !has_more()? {
             self.forget_provenance(&place.attempt)?;
         }
         Ok(kept)

@@ -351,3 +351,84 @@ fn a_result_is_applied_in_the_way_that_is_asked_for() {
     json_of(&session, &["apply", &id, "--yes", "--merge"]);
     assert_eq!(git(&session, "log -1 --format=%s"), format!("Merge the result of {id}"));
 }
+
+#[test]
+fn a_branch_and_a_stash_that_an_attempt_left_are_kept_and_shown() {
+    let session = once();
+    let script = "git checkout -q -b mine; echo q > side.txt; git add side.txt; \
+                  git commit -qm side; git checkout -q -; echo st > st; git add st; git stash -q; \
+                  echo v > v";
+    agent(&session, "w", &format!("{script}; {DONE}"));
+    let id = delegate(&session, "w");
+    let shown = json_of(&session, &["workspaces", "show", &id]);
+    let names: Vec<&str> =
+        shown["beside"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let ends: Vec<&str> = names.iter().filter_map(|name| name.split('/').next_back()).collect();
+    assert_eq!(ends, ["mine", "stash"], "{shown}");
+    assert_eq!(git(&session, &format!("show {}:side.txt", names[0])), "q");
+    assert_eq!(git(&session, &format!("show {}:st", names[1])), "st");
+    let view = json_of(&session, &["status", &id]);
+    let commits = view["subtasks"][0]["receipt"]["commits"].as_array().unwrap().clone();
+    assert!(commits.contains(&json!(git(&session, &format!("rev-parse {}", names[0])))), "{view}");
+    assert!(session.run(&["workspaces", "show", &id]).contains("and beside it refs/legation/"));
+    let restored = session.run(&["workspaces", "restore", &id, "../again"]);
+    assert!(restored.contains("stashes are kept beside it"), "{restored}");
+    session.run(&["clean", "--older-than", "0", "--unapplied", "--yes"]);
+    assert_eq!(git(&session, "for-each-ref refs/legation"), "");
+}
+
+#[test]
+fn what_an_attempt_put_into_its_repository_runs_inside_the_fence_in_a_shell_too() {
+    let session = once();
+    let (started, go) = (Pipe::new(&session, "started"), Pipe::new(&session, "go"));
+    let escaped = session.root().join("escaped");
+    let script = format!(
+        "git config filter.x.clean 'touch {}; cat'; echo '*.txt filter=x' > .gitattributes; \
+         echo x > half.txt; echo x > {}; cat {}; {DONE}",
+        escaped.display(),
+        started.shown(),
+        go.shown()
+    );
+    agent(&session, "planter", &script);
+    let child = spawn(&session, &["--json", "delegate", "--agent", "planter", "Wait"]);
+    started.wait();
+    let list = json_of(&session, &["workspaces", "list"]);
+    let attempt = list["workspaces"][0]["attempt"].as_str().unwrap();
+    let line =
+        "git add half.txt; echo mine > mine.txt; echo temp > $TMPDIR/t; cat mine.txt $TMPDIR/t";
+    let shell = || session.run(&["workspaces", "shell", attempt, "-c", line]);
+    let seen = shell();
+    assert!(seen.contains("mine\ntemp\n"), "{seen}");
+    assert!(!escaped.exists(), "{seen}");
+    // Without a fence it does what it was put there for, and the user is told.
+    configure(&session, "fence = \"off\"\n");
+    let seen = shell();
+    assert!(seen.contains("git may run what the attempt put into its repository"), "{seen}");
+    assert!(
+        session
+            .run(&[
+                "workspaces",
+                "shell",
+                attempt,
+                "-c",
+                "git rm -q --cached half.txt; git add half.txt"
+            ])
+            .contains("fence")
+    );
+    assert!(escaped.exists());
+    drop(std::io::Write::write_all(&mut go.open(), b"go\n"));
+    assert!(child.wait_with_output().unwrap().status.success());
+}
+
+#[test]
+fn a_branch_where_results_belong_is_told_of_before_an_agent_starts() {
+    let session = once();
+    agent(&session, "w", &format!("echo x > x.txt; {DONE}"));
+    git(&session, "branch legation");
+    let view = json_of(&session, &["delegate", "--agent", "w", "Do it"]);
+    let error = &view["subtasks"][0]["return"]["errors"][0];
+    assert_eq!((&view["status"], &error["code"]), (&json!("failed"), &json!("WORKSPACE_FAILED")));
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("rename it with `git branch -m legation NAME`"), "{message}");
+    assert_eq!(error["recommendation"], "Mend what stands in the way, then retry it.");
+}

@@ -166,7 +166,10 @@ fn not_started(code: Code, why: &str) -> Account {
     } else {
         ("The agent could not be started".to_owned(), why.to_owned())
     };
-    let error = error("not_started", Some(code), message);
+    let error = ReturnError {
+        recommendation: "Mend what stands in the way, then retry it.".to_owned(),
+        ..error("not_started", Some(code), message)
+    };
     Account { verdict: Verdict::Failed, summary: summary.trim_end().to_owned(), error }
 }
 

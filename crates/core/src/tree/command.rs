@@ -1,6 +1,6 @@
 //! What somebody wants, or what somebody saw. Time comes in beside it.
 
-use super::event::{MergeOutcome, Process, Settings};
+use super::event::{MergeOutcome, NotBrought, Process, Settings};
 use super::plan::Aggregate;
 use crate::agent::{ContextMode, Operation, Refusal};
 use crate::code::Code;
@@ -95,6 +95,8 @@ pub enum Command {
     Delivered {
         /// Which.
         delegation: DelegationId,
+        /// Why its files could not be.
+        not_brought: Option<NotBrought>,
     },
     /// Start nothing new.
     Pause {

@@ -48,7 +48,9 @@ fn bodies(state: &State, command: &Command, now: Now) -> Result<Vec<Body>, Rejec
             report::workspace_removed(state, attempt, kept.as_ref())
         }
         Command::Await { attempt, delegation } => control::wait(state, attempt, delegation),
-        Command::Delivered { delegation } => control::delivered(state, delegation),
+        Command::Delivered { delegation, not_brought } => {
+            control::delivered(state, delegation, not_brought.as_ref())
+        }
         Command::Pause { delegation, freeze, reason } => {
             let pause = Pause { since: now, freeze: *freeze, reason: reason.clone() };
             control::pause(state, delegation, pause)

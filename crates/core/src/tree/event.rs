@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 pub use accepted::{Accepted, Caller, Cast, NewSubtask, Resolver, Role, Settings};
 pub use ended::{
-    AttemptEnded, AttemptStarted, DelegationResult, Hunk, MergeOutcome, Outcome, Process, Retried,
-    RetryCause, Substitute, SubtaskEnded, Turn, Vote,
+    AttemptEnded, AttemptStarted, DelegationResult, Hunk, MergeOutcome, NotBrought, Outcome,
+    Process, Retried, RetryCause, Substitute, SubtaskEnded, Turn, Vote,
 };
 
 use super::arena::{AttemptNo, DelegationNo, SubtaskNo};
@@ -226,6 +226,9 @@ pub enum Body {
     AnswerDelivered {
         /// Of which delegation.
         delegation: DelegationNo,
+        /// Why its files are not where whoever asked works; it is `blocked` then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_brought: Option<NotBrought>,
     },
     /// What a delegation merged was taken back.
     RolledBack {

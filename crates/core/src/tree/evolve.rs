@@ -117,7 +117,9 @@ pub fn evolve(state: &mut State, event: &Event) {
         Body::DelegationReopened { delegation, reserved } => {
             control::reopen(state, *delegation, reserved, at);
         }
-        Body::AnswerDelivered { delegation } => control::deliver(state, *delegation),
+        Body::AnswerDelivered { delegation, not_brought } => {
+            control::deliver(state, *delegation, not_brought.as_ref());
+        }
         Body::RolledBack { delegation } => {
             state.delegations[*delegation].rolled_back = true;
             state.open.to_roll_back.remove(delegation);
@@ -179,7 +181,7 @@ fn fits(state: &State, body: &Body) -> bool {
         | Body::RestStopped { delegation: no }
         | Body::CancelRequested { delegation: no, .. }
         | Body::DelegationEnded { delegation: no, .. }
-        | Body::AnswerDelivered { delegation: no }
+        | Body::AnswerDelivered { delegation: no, .. }
         | Body::RolledBack { delegation: no }
         | Body::ResultLeft { delegation: no, .. } => delegation(no),
         Body::DelegationReopened { delegation: no, reserved } => {

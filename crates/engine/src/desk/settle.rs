@@ -125,7 +125,8 @@ impl<W: World> Desk<W> {
         if self.lets_parent_on(no) && !self.slot(true) {
             return false;
         }
-        drop(self.decide(&Command::Delivered { delegation: id }, now, events));
+        let not_brought = self.not_brought.remove(&no);
+        drop(self.decide(&Command::Delivered { delegation: id, not_brought }, now, events));
         true
     }
 

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use legation_core::Code;
 use legation_core::agent::Level;
-use legation_core::config::{self, Sandbox};
+use legation_core::config::{self, Config, Sandbox};
 use legation_core::ids::AgentId;
 use legation_core::returns::Receipt;
 use legation_runners::command::{HAND_IN, SCHEMA_FILE};
 use legation_runners::fence::{Fence, Kernel, Standing};
 use legation_runners::keep::{Ceilings, Order};
 use legation_runners::supervise::Exit;
-use legation_runners::workspace::Place;
+use legation_runners::workspace::{Place, Spaces};
 
 use super::attempt::Obstacle;
 use super::{Inner, named};
@@ -48,6 +48,70 @@ pub(super) struct Around<'a> {
     pub(super) can_ask: bool,
 }
 
+/// Where a project, its state and its workspaces lie, and what it lets programs do.
+#[derive(Clone, Copy, Debug)]
+pub struct Grounds<'a> {
+    /// The project.
+    pub project: &'a Path,
+    /// Where workspaces and attempts have their folders.
+    pub state: &'a Path,
+    /// Its workspaces.
+    pub spaces: &'a Spaces,
+    /// The configuration in force.
+    pub config: &'a Config,
+}
+
+impl Grounds<'_> {
+    /// The fence around whatever runs in a workspace, which as yet may not write there; none
+    /// where nobody wants one.
+    #[must_use]
+    pub fn fence(&self, place: &Place) -> Option<Fence> {
+        let sandbox = &self.config.sandbox;
+        let required = match sandbox.fence {
+            config::Fence::Off => return None,
+            config::Fence::Auto => false,
+            config::Fence::Require => true,
+        };
+        let mut fence = Fence {
+            hidden: self.hidden(place),
+            readable: self.spaces.origin().lent,
+            writable: self.named(&sandbox.writable),
+            network: sandbox.network,
+            ports: place.ports(),
+            required,
+        };
+        fence.readable.extend(self.named(&sandbox.readable));
+        fence.readable.extend(self.named(&self.config.workspace.share));
+        Some(fence)
+    }
+
+    /// What no attempt may see: the state of all projects, every other workspace, and
+    /// the user's own files, of which its workspace is a copy.
+    fn hidden(&self, place: &Place) -> Vec<PathBuf> {
+        let state = self.state;
+        let shared = state.parent().filter(|folder| folder.ends_with(SHARED_STATE));
+        let mut hidden = vec![shared.unwrap_or(state).to_owned()];
+        // Those that the user has put elsewhere, other projects' among them.
+        let elsewhere = self.spaces.homes().into_iter().filter_map(|home| {
+            let ours = home.parent()?.parent()?;
+            Some(if ours.ends_with(SHARED_STATE) { ours.to_owned() } else { home })
+        });
+        hidden.extend(elsewhere);
+        hidden.extend(place.root.parent().map(Path::to_owned));
+        let top = self.spaces.origin().top;
+        hidden.extend([self.project.join(".legation"), top.join(".git")]);
+        // Where the home itself is a checkout, programs could not start without it.
+        let is_around_home = home_folder().is_some_and(|home| home.starts_with(&top));
+        hidden.extend(Some(top).filter(|_| !is_around_home));
+        hidden
+    }
+
+    /// Paths that the configuration names: from the project's folder, or from home.
+    fn named(&self, paths: &[String]) -> Vec<PathBuf> {
+        paths.iter().map(|path| named(self.project, path)).collect()
+    }
+}
+
 impl Inner {
     /// Whether programs shall run inside a fence, and can.
     pub(super) fn is_fence_wanted(&self) -> bool {
@@ -66,25 +130,15 @@ impl Inner {
         let home = self.home();
         let sandbox = &home.config.sandbox;
         let order = self.limited(order, sandbox);
-        let required = match sandbox.fence {
-            config::Fence::Off => return Ok(order),
-            config::Fence::Auto => false,
-            config::Fence::Require => true,
-        };
+        let spaces = self.spaces();
+        let (project, state) = (&self.options.project, &self.options.state);
+        let grounds = Grounds { project, state, spaces: &spaces, config: &home.config };
+        let Some(mut fence) = grounds.fence(place) else { return Ok(order) };
         if let Some(why) = self.no_fence() {
             return Err(Obstacle::new(Code::ToolUnavailable, why));
         }
-        let mut fence = Fence {
-            hidden: self.hidden(place),
-            readable: self.readable(&order, around.agent_file),
-            writable: vec![order.dir.join("tmp"), order.dir.join(HAND_IN)],
-            network: sandbox.network,
-            ports: place.ports(),
-            required,
-        };
-        fence.readable.extend(self.named(&sandbox.readable));
-        fence.readable.extend(self.named(&home.config.workspace.share));
-        fence.writable.extend(self.named(&sandbox.writable));
+        fence.readable.extend(self.readable(&order, around.agent_file));
+        fence.writable.extend([order.dir.join("tmp"), order.dir.join(HAND_IN)]);
         fence.writable.extend(around.state);
         let may_edit = self.may_edit(around.path, around.can_ask);
         if may_edit { &mut fence.writable } else { &mut fence.readable }.push(place.root.clone());
@@ -111,33 +165,10 @@ impl Inner {
         Some(format!("`sandbox.fence` requires a fence, and there can be none here: {why}"))
     }
 
-    /// What no attempt may see: the state of all projects, every other workspace, and
-    /// the user's own files, of which its workspace is a copy.
-    fn hidden(&self, place: &Place) -> Vec<PathBuf> {
-        let state = &self.options.state;
-        let shared = state.parent().filter(|folder| folder.ends_with(SHARED_STATE));
-        let mut hidden = vec![shared.unwrap_or(state).to_owned()];
-        // Those that the user has put elsewhere, other projects' among them.
-        let elsewhere = self.spaces().homes().into_iter().filter_map(|home| {
-            let ours = home.parent()?.parent()?;
-            Some(if ours.ends_with(SHARED_STATE) { ours.to_owned() } else { home })
-        });
-        hidden.extend(elsewhere);
-        hidden.extend(place.root.parent().map(Path::to_owned));
-        let top = self.spaces().origin().top;
-        hidden.extend([self.options.project.join(".legation"), top.join(".git")]);
-        // Where the home itself is a checkout, programs could not start without it.
-        let is_around_home = home_folder().is_some_and(|home| home.starts_with(&top));
-        hidden.extend(Some(top).filter(|_| !is_around_home));
-        hidden
-    }
-
-    /// What it has to see all the same: what its repository borrows, its program, and
-    /// what `legation` itself needs to be called from inside.
+    /// What it has to see all the same: its program, and what `legation` itself needs to be called from inside.
     fn readable(&self, order: &Order, agent_file: Option<&Path>) -> Vec<PathBuf> {
         let project = &self.options.project;
-        let mut readable = self.spaces().origin().lent;
-        readable.extend(OPEN.iter().map(|name| project.join(name)));
+        let mut readable: Vec<PathBuf> = OPEN.iter().map(|name| project.join(name)).collect();
         readable.push(self.options.state.join("project"));
         readable.push(self.keeper.exe.clone());
         readable.extend(Some(order.dir.join(SCHEMA_FILE)).filter(|file| file.is_file()));
@@ -145,11 +176,6 @@ impl Inner {
         let named = order.program.iter().map(PathBuf::from);
         readable.extend(named.filter(|path| path.is_absolute() && path.is_file()));
         readable
-    }
-
-    /// Paths that the configuration names: from the project's folder, or from home.
-    fn named(&self, paths: &[String]) -> Vec<PathBuf> {
-        paths.iter().map(|path| named(&self.options.project, path)).collect()
     }
 
     /// Whether an attempt may change its workspace. Where nobody can be asked, what would

@@ -49,6 +49,11 @@ impl Inner {
                 Outlook::Conflict { files, hunks } => {
                     return Ok(MergeOutcome::Conflict { files, hunks });
                 }
+                Outlook::Held { at } => {
+                    let held = workspace::Error::held(work.delegation.as_str(), &at);
+                    let (code, message) = (Code::WorkspaceFailed, held.to_string());
+                    return Ok(MergeOutcome::Failed { code, message });
+                }
                 // A crash came between the merge and its record.
                 Outlook::Nothing => {
                     return Ok(MergeOutcome::Clean { commit: Some(kept.commit) });

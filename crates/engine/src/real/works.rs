@@ -6,7 +6,7 @@ use std::sync::Arc;
 use legation_core::Code;
 use legation_core::ids::DelegationId;
 use legation_core::tree::Command;
-use legation_core::tree::event::MergeOutcome;
+use legation_core::tree::event::{MergeOutcome, NotBrought};
 use legation_runners::supervise::{Traces, reap};
 use legation_runners::workspace::{Error, Kept, Merge, Note, Spaces};
 
@@ -126,12 +126,19 @@ impl Inner {
         });
         // A conflict changes nothing there; the result stays on its branch.
         let obstacle = match brought.await {
-            Ok(Some(Merge::Conflict { files })) => Some(format!(
-                "its files are not in your workspace: both sides changed {}",
-                files.join(", ")
-            )),
+            Ok(Some(Merge::Conflict { files, hunks })) => {
+                let both = files.join(", ");
+                let why = format!(
+                    "its files are not in your workspace: both sides changed {both}; they are \
+                     kept on legation/{delegation}/result, to be merged by you"
+                );
+                Some(NotBrought { why, files, hunks })
+            }
             Ok(Some(Merge::Clean { .. } | Merge::Nothing) | None) => None,
-            Err(why) => Some(format!("its files are not in your workspace: {why}")),
+            Err(why) => {
+                let why = format!("its files are not in your workspace: {why}");
+                Some(NotBrought { why, files: Vec::new(), hunks: Vec::new() })
+            }
         };
         mail.brought(delegation, obstacle).await;
     }

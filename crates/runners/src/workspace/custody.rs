@@ -74,6 +74,9 @@ pub struct KeptWork {
     pub commit: String,
     /// What it changed inside submodules, as a commit of its own, where it did.
     pub in_submodules: Option<String>,
+    /// Names under which the attempt's other branches, tags and stashes are kept, and
+    /// what each points to.
+    pub beside: Vec<(String, String)>,
     /// Where it came from; absent where only its name tells.
     pub provenance: Option<Provenance>,
     /// When it was kept.

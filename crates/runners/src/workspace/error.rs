@@ -107,6 +107,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// Why a delegation's result does not move: its branch is checked out there.
+    #[must_use]
+    pub fn held(delegation: &str, at: &Path) -> Self {
+        let at = at.display();
+        Self::Refused {
+            reason: format!("the branch legation/{delegation}/result is checked out in {at}"),
+            files: Vec::new(),
+            hint:
+                "nothing is moved under your files; switch to another branch there, then try again"
+                    .to_owned(),
+        }
+    }
+
     /// For `map_err`: a failure of the file system, with what was being done.
     pub(super) fn files(
         doing: &'static str,

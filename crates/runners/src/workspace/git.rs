@@ -22,6 +22,8 @@ use super::process::{Bounds, Said, converse};
 
 /// How long one git process may take; a child can put a pipe where an object belongs.
 const LIMIT: Duration = Duration::from_secs(120);
+/// How long one may take that writes a whole checkout, of which no child has seen anything.
+const CHECKOUT_LIMIT: Duration = Duration::from_secs(1800);
 /// What one git process may say.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The bits of a file that somebody may run.
@@ -69,6 +71,7 @@ pub(super) struct Call<'a> {
     command: Command,
     name: String,
     input: Vec<u8>,
+    limit: Duration,
 }
 
 impl Git {
@@ -100,7 +103,7 @@ impl Git {
             command.arg("-c").arg(setting);
         }
         command.arg(name);
-        Call { git: self, command, name: name.to_owned(), input: Vec::new() }
+        Call { git: self, command, name: name.to_owned(), input: Vec::new(), limit: LIMIT }
     }
 }
 
@@ -144,6 +147,12 @@ impl Call<'_> {
         self
     }
 
+    /// Gives it the time that a checkout of any size takes on a slow disk.
+    pub(super) fn unhurried(mut self) -> Self {
+        self.limit = CHECKOUT_LIMIT;
+        self
+    }
+
     /// Objects that may be read beside those of the repository, and never written.
     pub(super) fn borrowing(self, objects: &Path) -> Self {
         // Colons separate folders here, so the path is always written quoted.
@@ -177,7 +186,8 @@ impl Call<'_> {
             .spawn()
             .map_err(Error::files("starting", Path::new("git")))?;
         self.git.started.fetch_add(1, Ordering::Relaxed);
-        converse(&mut child, &self.input, bounds()).map_err(|error| failed(&self.name, &error))
+        let said = converse(&mut child, &self.input, bounds(self.limit));
+        said.map_err(|error| failed((&self.name, self.limit), &error))
     }
 
     /// Runs it; anything but success is an error. Answers with its output.
@@ -208,7 +218,7 @@ impl Call<'_> {
         let fed = first.stdin.take().map(|mut stdin| stdin.write_all(&self.input));
         let second = spawn(other.command.stdin(between).stdout(Stdio::piped()));
         let (mut second, bounds) = match second {
-            Ok(second) => (second, bounds()),
+            Ok(second) => (second, bounds(LIMIT)),
             Err(error) => {
                 drop(first.kill());
                 drop(first.wait());
@@ -216,6 +226,7 @@ impl Call<'_> {
             }
         };
         other.git.started.fetch_add(1, Ordering::Relaxed);
+        let failed = |name: &str, error: &io::Error| failed((name, LIMIT), error);
         let ended = converse(&mut second, &[], bounds).map_err(|error| failed(&other.name, &error));
         if ended.is_err() {
             drop(first.kill());
@@ -231,14 +242,14 @@ impl Call<'_> {
     }
 }
 
-fn bounds() -> Bounds {
+fn bounds(limit: Duration) -> Bounds {
     let now = Instant::now();
-    Bounds { until: now.checked_add(LIMIT).unwrap_or(now), most_bytes: MOST_BYTES }
+    Bounds { until: now.checked_add(limit).unwrap_or(now), most_bytes: MOST_BYTES }
 }
 
-fn failed(name: &str, error: &io::Error) -> Error {
+fn failed((name, limit): (&str, Duration), error: &io::Error) -> Error {
     if error.kind() == ErrorKind::TimedOut {
-        Error::Slow { command: name.to_owned(), seconds: LIMIT.as_secs() }
+        Error::Slow { command: name.to_owned(), seconds: limit.as_secs() }
     } else {
         Error::Git { command: name.to_owned(), message: error.to_string() }
     }

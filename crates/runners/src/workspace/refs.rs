@@ -4,7 +4,8 @@
 //! links and pipes are not opened, sizes are bounded, and a name that is not
 //! below `refs/` leads nowhere. Nothing is ever written here.
 
-use std::fs::OpenOptions;
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -15,6 +16,8 @@ use rustix::fs::OFlags;
 const MAX_LOOSE_BYTES: u64 = 4096;
 /// The largest file that holds many.
 const MAX_PACKED_BYTES: u64 = 64 * 1024 * 1024;
+/// The longest name that is followed into folders.
+const MAX_NAME_BYTES: usize = 1024;
 /// Names that point to names.
 const MAX_STEPS: usize = 5;
 
@@ -66,6 +69,47 @@ impl Names<'_> {
             }
         }
         None
+    }
+
+    /// All names below `refs/` that point to an object, at most so many, sorted.
+    pub(super) fn all(&self, most: usize) -> BTreeMap<String, String> {
+        let packed = read(&self.shared.join("packed-refs"), MAX_PACKED_BYTES).unwrap_or_default();
+        let packed = packed.lines().filter_map(|line| line.split_once(' '));
+        let packed = packed.filter(|(id, name)| is_id(id) && name.starts_with("refs/"));
+        let mut found: BTreeMap<String, String> =
+            packed.take(most).map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
+        let mut folders = vec![String::from("refs")];
+        let mut seen: usize = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(self.shared.join(&folder)).into_iter().flatten().flatten() {
+                seen = seen.saturating_add(1);
+                if seen > most {
+                    return found;
+                }
+                let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string())
+                else {
+                    continue;
+                };
+                let name = format!("{folder}/{name}");
+                if kind.is_dir() && name.len() < MAX_NAME_BYTES {
+                    folders.push(name);
+                } else if kind.is_file()
+                    && let Some(text) = read(&self.shared.join(&name), MAX_LOOSE_BYTES)
+                    && let Target::Commit(id) = target(&text)
+                {
+                    found.insert(name, id);
+                }
+            }
+        }
+        found
+    }
+
+    /// What a name pointed to, the newest first, as far as its log tells.
+    pub(super) fn earlier(&self, name: &str, most: usize) -> Vec<String> {
+        let log = self.shared.join("logs").join(name);
+        let text = read(&log, MAX_PACKED_BYTES).unwrap_or_default();
+        let ids = text.lines().rev().filter_map(|line| line.split(' ').nth(1));
+        ids.filter(|id| is_id(id)).take(most).map(str::to_owned).collect()
     }
 
     fn packed(&self, name: &str) -> Option<String> {

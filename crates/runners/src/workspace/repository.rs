@@ -9,7 +9,9 @@
 mod adopt;
 mod apply;
 mod begin;
+mod beside;
 mod bring;
+mod checked_out;
 mod commit;
 mod confront;
 mod create;

@@ -134,6 +134,8 @@ pub enum Merge {
     Conflict {
         /// The files that both sides changed.
         files: Vec<String>,
+        /// What stands against what, as far as it can be shown.
+        hunks: Vec<Hunk>,
     },
     /// It was all there already.
     Nothing,
@@ -153,6 +155,11 @@ pub enum Outlook {
     },
     /// It is all there already.
     Nothing,
+    /// The user has the result checked out, so it cannot move.
+    Held {
+        /// The checkout.
+        at: PathBuf,
+    },
 }
 
 /// What the result would become.

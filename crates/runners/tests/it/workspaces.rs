@@ -1,5 +1,7 @@
 //! Workspaces with real git in scratch repositories.
 
+mod beside;
+mod built_on;
 mod counts;
 mod crash;
 mod crowd;

@@ -63,7 +63,7 @@ impl World {
                     return Ok(());
                 }
                 let delegation = self.state.delegations[no].id.clone();
-                self.apply(&Command::Delivered { delegation })
+                self.apply(&Command::Delivered { delegation, not_brought: None })
             }
             Effect::Answer(no) if self.free_slots() => {
                 let attempt = attempt(no);

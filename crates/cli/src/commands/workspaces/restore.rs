@@ -37,11 +37,19 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let is_git = stock.spaces.is_git();
     let value = json!({
         "attempt": entry.attempt, "path": shown, "ref": work.reference, "commit": work.commit,
+        "beside": entry.beside(),
     });
     output.answer(&value, || {
         let mut text = format!("The work of {} is in {}\n", entry.attempt, tame(&shown));
         if is_git {
             text.push_str("It is a worktree of your repository; git worktree remove ends it.\n");
+        }
+        if !work.beside.is_empty() {
+            text.push_str(&format!(
+                "Other branches, tags and stashes are kept beside it; `legation workspaces show {}` \
+                 tells the names that git knows them by.\n",
+                entry.attempt
+            ));
         }
         text
     });

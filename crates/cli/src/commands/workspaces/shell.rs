@@ -1,12 +1,17 @@
 //! `legation workspaces shell`.
 //!
-//! The shell is the user's own and has no fence around it. What an attempt put into its
-//! repository could still be run by the user's git, so hooks and the like are off there.
+//! The shell is the user's own, inside the fence that programs have in that workspace: git
+//! runs what a repository names, filters and the like, and this one is the attempt's. Where
+//! there is no fence the attempt had none either; then hooks and the like are at least off.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use legation_core::Code;
+use legation_engine::Grounds;
+use legation_runners::fence::Fence;
 use legation_runners::workspace::Place;
 use serde_json::json;
 
@@ -57,10 +62,21 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         let whose = if entry.in_use { "which still works here" } else { "which has ended" };
         output.note(&format!("workspace of {}, {whose}; exit ends the shell", entry.attempt));
     }
-    start(place, args.command.as_deref())
+    let config = stock.reach.project.config(output)?.config;
+    let (project, state) = (&stock.reach.paths.project, &stock.reach.paths.state);
+    let grounds = Grounds { project, state, spaces: &stock.spaces, config: &config };
+    let fence = grounds.fence(place);
+    if fence.is_none() {
+        output.note("`sandbox.fence` is off: git may run what the attempt put into its repository");
+    }
+    start(place, args.command.as_deref(), fence)
 }
 
-fn start(place: &Place, line: Option<&str>) -> Result<ExitCode, CommandError> {
+fn start(
+    place: &Place,
+    line: Option<&str>,
+    fence: Option<Fence>,
+) -> Result<ExitCode, CommandError> {
     let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
     let shell = shell.unwrap_or_else(|| DEFAULT_SHELL.into());
     let mut command = Command::new(&shell);
@@ -73,14 +89,44 @@ fn start(place: &Place, line: Option<&str>) -> Result<ExitCode, CommandError> {
     if let Some(line) = line {
         command.arg("-c").arg(line);
     }
-    let status = command.status().map_err(|problem| {
+    let cannot = |problem: String| {
         let (shell, cwd) = (shell.to_string_lossy(), place.cwd.display());
         let message = format!("cannot start {} in {cwd}: {problem}", tame(&shell));
         CommandError::failed(Code::ToolUnavailable, message)
             .hint("set SHELL to a shell that is there; the attempt may have removed its folder")
-    })?;
+    };
+    let status = match fence {
+        None => command.status().map_err(|problem| cannot(problem.to_string()))?,
+        Some(mut fence) => {
+            let temp = Temp::new().map_err(|problem| cannot(problem.to_string()))?;
+            command.env("TMPDIR", &temp.0);
+            fence.writable.extend([place.root.clone(), temp.0.clone()]);
+            let started = fence.real().start(&mut command);
+            let (mut child, _) = started.map_err(|problem| cannot(problem.to_string()))?;
+            child.wait().map_err(|problem| cannot(problem.to_string()))?
+        }
+    };
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or_else(|| ExitCode::from(1), ExitCode::from))
+}
+
+/// A temporary folder that goes with the shell.
+struct Temp(PathBuf);
+
+impl Temp {
+    fn new() -> std::io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("legation-shell-{}", std::process::id()));
+        // Whoever made one of that name first is not trusted with it.
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        // What cannot be removed goes like everything in that place.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
 }
 
 fn gone(entry: &Entry) -> CommandError {

@@ -110,6 +110,7 @@ fn page(entry: &Entry, value: &Value, files: &[String]) -> String {
     text.push_str(&fact("workspace", &told("path")));
     text.push_str(&fact("size", &entry.bytes().map(size).unwrap_or_default()));
     text.push_str(&fact("kept as", &told("ref")));
+    text.push_str(&beside(entry));
     if entry.work.as_ref().is_some_and(|work| work.in_branch) {
         text.push_str(&fact("in branch", "yes, your branch has it"));
     }
@@ -122,6 +123,18 @@ fn page(entry: &Entry, value: &Value, files: &[String]) -> String {
     }
     text.push_str(&format!("{}\n", next(entry)));
     text
+}
+
+/// Its other branches, tags and stashes, by the names that git knows them by.
+fn beside(entry: &Entry) -> String {
+    let names = entry.beside();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let shown = names.iter().take(MAX_NAMED).enumerate().map(|(at, name)| {
+        let head = if at == 0 { "and beside it" } else { "" };
+        row(&format!("  {head:<HEAD$}"), &tame(name))
+    });
+    let rest = if more == 0 { String::new() } else { format!("    and {more} more\n") };
+    shown.chain([rest]).collect()
 }
 
 /// What could be done with it.

@@ -187,6 +187,12 @@ impl Entry {
         age_ms(since.unwrap_or_else(SystemTime::now))
     }
 
+    /// The names under which its other branches, tags and stashes are kept.
+    pub(super) fn beside(&self) -> Vec<&str> {
+        let beside = self.work.iter().flat_map(|work| &work.beside);
+        beside.map(|(name, _)| name.as_str()).collect()
+    }
+
     /// For programs.
     pub(super) fn json(&self, agent: Option<&str>) -> Value {
         let known = self.provenance();
@@ -199,6 +205,7 @@ impl Entry {
             "agent": agent.and_then(text),
             "path": self.standing.as_ref().map(|one| one.place.root.display().to_string()),
             "ref": self.work.as_ref().map(|work| work.reference.as_str()),
+            "beside": self.beside(),
             "bytes": self.bytes(), "ageMs": self.age_ms(), "exempt": self.exempt(),
             "inBranch": self.work.as_ref().map(|work| work.in_branch),
         })

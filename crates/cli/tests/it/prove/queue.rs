@@ -133,3 +133,28 @@ fn two_that_declare_the_same_file_are_warned_of_before_anything_starts() {
         assert!(said.contains(&format!("warning: {warning}")), "{said}");
     }
 }
+
+#[test]
+fn a_nested_result_that_meets_its_parents_own_changes_is_blocked_and_kept() {
+    let stage = Stage::new(ONCE);
+    let done = "legation submit --status completed --summary ok";
+    let top = "echo parent > README.md\n\
+               legation delegate --json --agent leaf 'A part' > $OUT/nested; echo $? > $OUT/code\n\
+               cat README.md > $OUT/mine";
+    stage.agent("top", "subagents:\n  allow: ['*']\n", &format!("{top}\n{done}"));
+    stage.agent("leaf", "", &format!("echo leaf > README.md\n{done}"));
+    let (_, view) = stage.json(&["delegate", "--agent", "top", "Both"]);
+    let nested: Value = serde_json::from_str(&stage.told("nested")).unwrap();
+    assert_eq!((status(&nested), stage.told("code").trim()), ("blocked", "4"), "{nested}");
+    assert_eq!(nested["details"]["files"], serde_json::json!(["README.md"]), "{nested}");
+    let hunk = nested["details"]["hunks"][0]["text"].as_str().unwrap_or_default();
+    assert!(hunk.contains("parent\n") && hunk.contains("leaf\n"), "{nested}");
+    assert!(nested["reason"].as_str().unwrap().contains("both sides changed README.md"));
+    assert_eq!(stage.told("mine"), "parent\n");
+    let id = nested["delegationId"].as_str().unwrap();
+    let kept = stage.shell(&format!("git show legation/{id}/result:README.md"));
+    assert_eq!(String::from_utf8_lossy(&kept.stdout), "leaf\n", "{view}");
+    // It stays so: the journal has it.
+    let (_, again) = stage.json(&["status", id]);
+    assert_eq!((status(&again), &again["details"]), ("blocked", &nested["details"]), "{again}");
+}

@@ -5,7 +5,7 @@ use crate::ids::{AttemptId, DelegationId};
 use crate::returns::ReturnError;
 use crate::tree::arena::{DelegationNo, SubtaskNo};
 use crate::tree::command::Approve;
-use crate::tree::event::{Body, Outcome, SubtaskEnded};
+use crate::tree::event::{Body, NotBrought, Outcome, SubtaskEnded};
 use crate::tree::rejection::Rejection;
 use crate::tree::state::{Pause, Phase, State, Step};
 
@@ -76,7 +76,11 @@ pub(super) fn wait(
 }
 
 /// The answer may be handed over. A parent that goes on with it needs a slot first.
-pub(super) fn delivered(state: &State, id: &DelegationId) -> Result<Vec<Body>, Rejection> {
+pub(super) fn delivered(
+    state: &State,
+    id: &DelegationId,
+    not_brought: Option<&NotBrought>,
+) -> Result<Vec<Body>, Rejection> {
     let delegation = state.delegation(id)?;
     if !state.open.undelivered.contains(&delegation) {
         return Err(Rejection::Stale);
@@ -86,7 +90,7 @@ pub(super) fn delivered(state: &State, id: &DelegationId) -> Result<Vec<Body>, R
     if goes_on.is_some_and(|no| state.free_width(state.delegation_of(no)) == 0) {
         return Err(Rejection::Stale);
     }
-    Ok(vec![Body::AnswerDelivered { delegation }])
+    Ok(vec![Body::AnswerDelivered { delegation, not_brought: not_brought.cloned() }])
 }
 
 pub(super) fn approve(state: &State, approve: &Approve) -> Result<Vec<Body>, Rejection> {

@@ -148,6 +148,10 @@ pub(super) fn merged(
         MergeOutcome::Unverified { verify } => {
             (Outcome::Blocked, Some(trouble("verification", Code::BuildError, &unfit(verify))))
         }
+        // The user's own checkout is in the way, and the user can move it.
+        MergeOutcome::Failed { code: Code::WorkspaceFailed, message } => {
+            (Outcome::Blocked, Some(trouble("merge", Code::WorkspaceFailed, message)))
+        }
         MergeOutcome::Failed { code, message } => {
             (Outcome::Failed, Some(trouble("merge", *code, message)))
         }

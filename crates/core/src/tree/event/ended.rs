@@ -116,6 +116,19 @@ pub struct Hunk {
     pub text: String,
 }
 
+/// Why a nested delegation's files are not in the workspace of whoever asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotBrought {
+    /// In words.
+    pub why: String,
+    /// Files that both sides changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// What stands against what in them: first the asker's side, then the delegation's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<Hunk>,
+}
+
 /// How a merge went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -92,6 +92,7 @@ fn delegation(state: &State, no: DelegationNo, accepted: &Accepted, at: Now) -> 
         ended_at: None,
         ended: None,
         result: None,
+        not_brought: None,
         told: false,
         paused: None,
         cancelled: None,

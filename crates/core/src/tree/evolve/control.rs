@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{accept, attempt, graph};
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
-use crate::tree::event::{DelegationResult, MergeOutcome, Outcome};
+use crate::tree::event::{DelegationResult, MergeOutcome, NotBrought, Outcome};
 use crate::tree::ledger::Amount;
 use crate::tree::state::{Pause, State, Step, Timer};
 
@@ -135,6 +135,7 @@ pub(super) fn reopen(
     delegation.paused_ms = delegation.paused_ms.saturating_add(over_ms);
     delegation.ended = None;
     delegation.result = None;
+    delegation.not_brought = None;
     delegation.told = false;
     delegation.deadline = None;
     delegation.clock_stopped = paused.then_some(at);
@@ -157,8 +158,14 @@ pub(super) fn time_ran_out(state: &mut State, no: DelegationNo) {
     }
 }
 
-pub(super) fn deliver(state: &mut State, no: DelegationNo) {
-    state.delegations[no].told = true;
+pub(super) fn deliver(state: &mut State, no: DelegationNo, not_brought: Option<&NotBrought>) {
+    let delegation = &mut state.delegations[no];
+    delegation.told = true;
+    if let Some(not_brought) = not_brought {
+        // All of it is done, and whoever asked has none of it: only they can move it on.
+        delegation.ended = Some(Outcome::Blocked);
+        delegation.not_brought = Some(Arc::new(not_brought.clone()));
+    }
     state.open.undelivered.remove(&no);
     let Some(parent) = state.delegations[no].parent else {
         return;

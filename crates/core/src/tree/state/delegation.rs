@@ -9,7 +9,7 @@ use crate::ids::{AgentId, DelegationId, SubtaskId, TaskId};
 use crate::money::Usd;
 use crate::time::Now;
 use crate::tree::arena::{AttemptNo, DelegationNo, SubtaskNo};
-use crate::tree::event::{Cast, DelegationResult, Outcome, Resolver};
+use crate::tree::event::{Cast, DelegationResult, NotBrought, Outcome, Resolver};
 use crate::tree::ledger::Amount;
 use crate::tree::plan::Aggregate;
 
@@ -78,6 +78,8 @@ pub struct Delegation {
     pub ended: Option<Outcome>,
     /// What came of it.
     pub result: Option<Arc<DelegationResult>>,
+    /// Why its files are not where whoever asked works, if they are not.
+    pub not_brought: Option<Arc<NotBrought>>,
     /// Whether whoever asked has the answer.
     pub told: bool,
     /// Nothing new starts.

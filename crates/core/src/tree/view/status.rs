@@ -43,6 +43,9 @@ pub struct DelegationView {
     /// Why it is paused, cancelled or what else is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What stands against what whoever asked has changed itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<MergeDetails>,
     /// What could not be cleared away: what, why and where it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<String>,
@@ -195,6 +198,7 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
         "" => format!("{by} gave no reason"),
         reason => format!("{by}: {reason}"),
     });
+    let not_brought = delegation.not_brought.as_deref();
     DelegationView {
         delegation_id: delegation.id.clone(),
         task_id: delegation.task_id.clone(),
@@ -209,7 +213,15 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
         started_at: delegation.started_at.map(Stamp),
         ended_at: delegation.ended_at.map(Stamp),
         cancel_requested: state.is_stopping(no),
-        reason: cancelled.or(paused).filter(|reason| !reason.is_empty()),
+        reason: cancelled
+            .or(paused)
+            .filter(|reason| !reason.is_empty())
+            .or_else(|| not_brought.map(|not| not.why.clone())),
+        details: not_brought.filter(|not| !not.files.is_empty()).map(|not| MergeDetails {
+            files: not.files.clone(),
+            hunks: not.hunks.clone(),
+            verify: Vec::new(),
+        }),
         left_behind: delegation.left_behind.clone(),
         subtasks: delegation.subtasks.iter().map(|no| subtask(state, *no, now)).collect(),
         metrics: metrics(state, no, now),

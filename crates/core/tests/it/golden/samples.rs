@@ -14,9 +14,9 @@ use legation_core::returns::{
 use legation_core::time::Now;
 use legation_core::tree::command::Habits;
 use legation_core::tree::event::{
-    Accepted, AttemptEnded, AttemptStarted, Body, Caller, Cast, DelegationResult, MergeOutcome,
-    NewSubtask, Outcome, Process, Retried, RetryCause, Role, Settings, Substitute, SubtaskEnded,
-    Turn, Vote,
+    Accepted, AttemptEnded, AttemptStarted, Body, Caller, Cast, DelegationResult, Hunk,
+    MergeOutcome, NewSubtask, NotBrought, Outcome, Process, Retried, RetryCause, Role, Settings,
+    Substitute, SubtaskEnded, Turn, Vote,
 };
 use legation_core::tree::ledger::Amount;
 use legation_core::tree::plan::Aggregate;
@@ -109,7 +109,14 @@ fn endings() -> Vec<Body> {
         },
         Body::DelegationEnded { delegation, outcome: Outcome::Partial, result: Arc::new(result()) },
         Body::DelegationReopened { delegation, reserved: vec![(subtask, amount(60_000, 2.0))] },
-        Body::AnswerDelivered { delegation },
+        Body::AnswerDelivered {
+            delegation,
+            not_brought: Some(NotBrought {
+                why: "both sides changed a.rs".into(),
+                files: vec!["a.rs".into()],
+                hunks: vec![Hunk { file: "a.rs".into(), line: 3, text: "<<<<<<< 1\n".into() }],
+            }),
+        },
         Body::RolledBack { delegation },
         Body::WorkspaceRemoved { attempt, kept: Some(text("refs/legation/del-1/propose/1")) },
         Body::ResultLeft { delegation, why: text("the branch is checked out elsewhere") },

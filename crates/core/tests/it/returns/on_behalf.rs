@@ -134,14 +134,14 @@ fn every_end_without_a_return_has_a_valid_one_made_for_it() {
         Failed [1] The agent exited with code 7 and made no return | execution UNKNOWN_ERROR: The agent exited with code 7 and made no return | Read the raw output that was kept, then retry.
         Failed [0] The agent was ended by a signal and made no return | execution UNKNOWN_ERROR: The agent was ended by a signal and made no return | Read the raw output that was kept, then retry.
         Failed [1] The agent was ended by a signal and made no return | execution UNKNOWN_ERROR: The agent was ended by a signal and made no return | Read the raw output that was kept, then retry.
-        Failed [0] The agent could not be started | not_started TOOL_UNAVAILABLE: `codex` is not installed | 
-        Failed [1] The agent could not be started | not_started TOOL_UNAVAILABLE: `codex` is not installed | 
+        Failed [0] The agent could not be started | not_started TOOL_UNAVAILABLE: `codex` is not installed | Mend what stands in the way, then retry it.
+        Failed [1] The agent could not be started | not_started TOOL_UNAVAILABLE: `codex` is not installed | Mend what stands in the way, then retry it.
         Failed [0] Failed to create child worktree for delegation.
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | not_started WORKSPACE_FAILED: Failed to create child worktree for delegation.
-        x… | 
+        x… | Mend what stands in the way, then retry it.
         Failed [1] Failed to create child worktree for delegation.
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | not_started WORKSPACE_FAILED: Failed to create child worktree for delegation.
-        x… | 
+        x… | Mend what stands in the way, then retry it.
     "#]].assert_eq(&told);
 }
 

@@ -101,7 +101,7 @@ impl Story {
 
     /// Whoever asked has the answer.
     pub(crate) fn delivered(&mut self, delegation: &str) -> &mut Self {
-        self.tell(Command::Delivered { delegation: delegation.into() })
+        self.tell(Command::Delivered { delegation: delegation.into(), not_brought: None })
     }
 
     pub(crate) fn merged(&mut self, name: &str) -> &mut Self {
@@ -155,7 +155,9 @@ impl Story {
                 attempt: attempt(no),
                 outcome: MergeOutcome::Clean { commit: None },
             },
-            Effect::Deliver(no) => Command::Delivered { delegation: delegation(no) },
+            Effect::Deliver(no) => {
+                Command::Delivered { delegation: delegation(no), not_brought: None }
+            }
             Effect::RollBack(no) => Command::RolledBack { delegation: delegation(no) },
             Effect::RemoveWorkspace(no) => {
                 Command::WorkspaceRemoved { attempt: attempt(no), kept: None }

@@ -124,7 +124,10 @@ pub(super) fn event(state: &State, event: &Event) -> String {
             format!("{} ended {}", del(delegation), outcome.as_str())
         }
         Body::DelegationReopened { delegation, .. } => format!("{} reopened", del(delegation)),
-        Body::AnswerDelivered { delegation } => format!("{} told", del(delegation)),
+        Body::AnswerDelivered { delegation, not_brought } => match not_brought {
+            Some(not) => format!("{} told: {}", del(delegation), not.why),
+            None => format!("{} told", del(delegation)),
+        },
         Body::RolledBack { delegation } => format!("{} rolled back", del(delegation)),
         Body::ResultLeft { delegation, why } => {
             format!("{} not rolled back: {why}", del(delegation))

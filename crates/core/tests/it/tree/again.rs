@@ -200,7 +200,7 @@ fn what_could_not_be_started_is_named() {
             "message": "Failed to create child worktree for delegation.\ngit worktree add failed: disk full",
             "code": "WORKSPACE_FAILED",
             "recoverable": false,
-            "recommendation": ""
+            "recommendation": "Mend what stands in the way, then retry it."
           }
         ]"#]]
     .assert_eq(&serde_json::to_string_pretty(&end.answer.errors).unwrap());

@@ -95,7 +95,7 @@ fn strangers() -> Vec<Body> {
             | Body::RestStopped { delegation: no }
             | Body::CancelRequested { delegation: no, .. }
             | Body::DelegationEnded { delegation: no, .. }
-            | Body::AnswerDelivered { delegation: no }
+            | Body::AnswerDelivered { delegation: no, .. }
             | Body::ResultLeft { delegation: no, .. }
             | Body::RolledBack { delegation: no } => *no = delegation,
             Body::AttemptStarted(started) => started.subtask = subtask,

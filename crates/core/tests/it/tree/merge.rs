@@ -3,7 +3,9 @@
 use expect_test::expect;
 use legation_core::Code;
 use legation_core::returns::Verification;
-use legation_core::tree::event::{Hunk, MergeOutcome};
+use legation_core::time::Now;
+use legation_core::tree::event::{Hunk, MergeOutcome, NotBrought};
+use legation_core::tree::{Command, view};
 
 use crate::story::{ROOT, Story, completed, dag, failed, parallel, partial, sequential};
 
@@ -134,6 +136,43 @@ fn a_merge_that_could_not_be_made_is_a_failure() {
         a cannot merge: BUILD_ERROR the build fails after the merge
         a is failed: the build fails after the merge
         del-1 ended failed
+    "#]]);
+}
+
+#[test]
+fn a_result_that_the_user_holds_blocks_what_would_move_it() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").returns("a", completed("done").files(&["x"])).so_far();
+    let message = "it is checked out".to_owned();
+    story.merge_ends("a", MergeOutcome::Failed { code: Code::WorkspaceFailed, message });
+    story.events(expect![[r#"
+        a cannot merge: WORKSPACE_FAILED it is checked out
+        a is blocked: it is checked out
+        del-1 ended blocked
+    "#]]);
+}
+
+#[test]
+fn a_delegation_whose_files_could_not_be_brought_to_who_asked_is_blocked() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").nested("a", parallel("b")).run("b");
+    story.returns("b", completed("done").files(&["x"])).merged("b").so_far();
+    let hunk = Hunk { file: "x".into(), line: 1, text: "<<<<<<< 1\n".into() };
+    let (why, files, hunks) = ("both changed x".to_owned(), vec!["x".to_owned()], vec![hunk]);
+    let not_brought = Some(NotBrought { why, files, hunks: hunks.clone() });
+    let delivered = Command::Delivered { delegation: "del-a".into(), not_brought };
+    story.tell(delivered).events(expect![[r#"
+        del-a told: both changed x
+    "#]]);
+    let view = view::status(&story.state, story.delegation("del-a"), Now(0));
+    assert_eq!((view.status, view.reason.as_deref()), ("blocked", Some("both changed x")));
+    let details = view.details.unwrap();
+    assert_eq!((details.files, details.hunks), (vec!["x".to_owned()], hunks));
+    story.returns("a", completed("done")).tree(expect![[r#"
+        del-1 completed
+          a completed
+            del-a blocked
+              b completed
     "#]]);
 }
 

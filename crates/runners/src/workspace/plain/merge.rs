@@ -85,8 +85,9 @@ impl Plain {
                 self.move_on(delegation, kept, &candidate)?;
                 Ok(Merge::Clean { commit: candidate.commit })
             }
-            Outlook::Conflict { files, hunks: _ } => Ok(Merge::Conflict { files }),
-            Outlook::Nothing => Ok(Merge::Nothing),
+            Outlook::Conflict { files, hunks } => Ok(Merge::Conflict { files, hunks }),
+            // Without git nobody has a result checked out.
+            Outlook::Nothing | Outlook::Held { .. } => Ok(Merge::Nothing),
         }
     }
 
@@ -171,7 +172,8 @@ impl Plain {
         let blocked: Vec<Vec<u8>> = blocked.cloned().collect();
         step.conflicts.extend(blocked);
         if !step.conflicts.is_empty() {
-            return Ok(Merge::Conflict { files: texts(step.conflicts.iter()) });
+            let (files, hunks) = (texts(step.conflicts.iter()), Vec::new());
+            return Ok(Merge::Conflict { files, hunks });
         }
         if step.put.is_empty() && step.deleted.is_empty() {
             return Ok(Merge::Nothing);

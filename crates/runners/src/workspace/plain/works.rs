@@ -28,6 +28,7 @@ impl Plain {
                 tree: String::new(),
                 reference: format!("kept/{attempt}"),
                 commit: format!("kept:{attempt}"),
+                beside: Vec::new(),
                 attempt,
                 provenance: None,
                 since: written(&layer),

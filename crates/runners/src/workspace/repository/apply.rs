@@ -125,7 +125,8 @@ impl Repository {
         if brought.is_some_and(|brought| brought.taken_back) {
             // Git takes work that was once merged for being there.
             let again = self.graft(tip, &begun.base)?;
-            return self.squash(head, &again, begun);
+            let other = (how == How::Merge).then_some(tip);
+            return self.as_one(head, &again, (begun, other));
         }
         if self.is_ancestor(tip, head)? {
             return Ok(Way::Nothing);
@@ -134,14 +135,10 @@ impl Repository {
         match how {
             How::Auto | How::FastForward if forward => return Ok(Way::Forward { to }),
             How::FastForward => {
-                let hint = "apply it with --merge or --squash";
-                return Err(refused(
-                    "your branch has moved since the work began",
-                    Vec::new(),
-                    hint,
-                ));
+                let reason = "your branch has moved since the work began";
+                return Err(refused(reason, Vec::new(), "apply it with --merge or --squash"));
             }
-            How::Squash => return self.squash(head, tip, begun),
+            How::Squash => return self.as_one(head, tip, (begun, None)),
             How::Auto | How::Merge => {}
         }
         match self.trial(head, tip)? {
@@ -153,8 +150,14 @@ impl Repository {
         }
     }
 
-    /// All of it as one commit on top of the user's own.
-    fn squash(&self, head: &str, tip: &str, begun: &Begun) -> Result<Way, Error> {
+    /// All of it as one commit on top of the user's own; a merge, where it is to have
+    /// another parent.
+    fn as_one(
+        &self,
+        head: &str,
+        tip: &str,
+        (begun, other): (&Begun, Option<&str>),
+    ) -> Result<Way, Error> {
         let tree = match self.trial(head, tip)? {
             Trial::Fits { tree } => tree,
             Trial::Conflict { files, tree: _ } => return Err(conflicts(files)),
@@ -162,8 +165,10 @@ impl Repository {
         if tree == self.tree_of(head)? {
             return Ok(Way::Nothing);
         }
-        let message = format!("The result of {}\n", begun.delegation);
-        Ok(Way::Forward { to: self.commit(&tree, &[head], &message)? })
+        let (what, id) = (if other.is_some() { "Merge the" } else { "The" }, &begun.delegation);
+        let parents: Vec<&str> = [head].into_iter().chain(other).collect();
+        let message = format!("{what} result of {id}\n");
+        Ok(Way::Forward { to: self.commit(&tree, &parents, &message)? })
     }
 
     /// The files of one commit as a step from another, wherever they came from.
@@ -204,7 +209,7 @@ impl Repository {
             }
         };
         let said = self.patiently(|| {
-            let said = self.on_checkout("merge", top).args(args).ask()?;
+            let said = self.on_checkout("merge", top).unhurried().args(args).ask()?;
             let locked = complaint("merge", &said);
             if said.code != 0 && matches!(locked, Error::Locked { .. }) {
                 return Err(locked);

@@ -6,6 +6,7 @@ use super::super::folders::Begun;
 use super::super::refs::{Head, Names};
 use super::super::{Error, From, Note, Start, names, record, refs};
 use super::Repository;
+use super::apply::refused;
 
 impl Repository {
     /// Fixes the base of a delegation.
@@ -15,6 +16,7 @@ impl Repository {
         if let Some(begun) = record::read::<Begun>(&path)? {
             return Ok(begun.base);
         }
+        self.check_room(&start.delegation)?;
         let (base, fresh) = match &start.from {
             From::User => self.user_base(start)?,
             From::Attempt(attempt) => self.attempt_base(start, attempt)?,
@@ -34,6 +36,21 @@ impl Repository {
         let dirty = start.from == From::User && start.include_dirty && self.user.top.is_some();
         record::write(&path, &Begun { tree, delegation, base: base.clone(), dirty })?;
         Ok(base)
+    }
+
+    /// Refuses to begin where no result could ever get its name: git has no branch below
+    /// another.
+    fn check_room(&self, delegation: &str) -> Result<(), Error> {
+        for branch in ["legation", &format!("legation/{delegation}")] {
+            if self.resolve(&format!("refs/heads/{branch}"))?.is_some() {
+                let reason = format!(
+                    "your branch `{branch}` is in the way: results are branches below that name"
+                );
+                let hint = format!("rename it with `git branch -m {branch} NAME`, then try again");
+                return Err(refused(&reason, Vec::new(), &hint));
+            }
+        }
+        Ok(())
     }
 
     /// The user's commit, and whether it was made just now.

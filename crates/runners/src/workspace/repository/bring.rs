@@ -34,7 +34,10 @@ impl Repository {
             tip
         } else {
             match self.trial(&staged.commit, &tip)? {
-                Trial::Conflict { files, tree: _ } => return Ok(Merge::Conflict { files }),
+                Trial::Conflict { files, tree } => {
+                    let hunks = self.hunks(&tree, &files, [&staged.commit, &tip]);
+                    return Ok(Merge::Conflict { files, hunks });
+                }
                 Trial::Fits { tree } => {
                     let message = format!("Merge the result of {delegation}\n");
                     self.commit(&tree, &[&staged.commit, &tip], &message)?

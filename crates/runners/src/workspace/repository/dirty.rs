@@ -103,7 +103,7 @@ impl Repository {
         }
         check(top, &files, &[])?;
         let after = self.commit(&tree, &[before], "What was brought to the user\n")?;
-        let call = self.on_checkout("read-tree", top).env("GIT_INDEX_FILE", index);
+        let call = self.on_checkout("read-tree", top).unhurried().env("GIT_INDEX_FILE", index);
         let said = call.args(["-m", "-u", before, &after]).ask()?;
         if said.code != 0 {
             let hint = "nothing was changed; wait until nothing else changes files, then try again";

@@ -13,7 +13,7 @@ use super::super::{Error, Place};
 use super::{MAX_REMEMBERED, Repository};
 
 /// Commits that are taken over one by one; a longer history is not followed.
-const MAX_COMMITS: usize = 1_000;
+pub(super) const MAX_COMMITS: usize = 1_000;
 
 /// What a child's repository says it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,14 @@ impl Repository {
         if history.commits.is_empty() {
             return Ok(true);
         }
-        let wanted = format!("{}\n^{}\n", history.head, place.base).into_bytes();
+        self.take_objects(place, &[&history.head])
+    }
+
+    /// Copies objects that the child has, with all that they need and the base does not
+    /// have, into the user's; `false` if they are not whole.
+    pub(super) fn take_objects(&self, place: &Place, ids: &[&str]) -> Result<bool, Error> {
+        let wanted: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let wanted = format!("{wanted}^{}\n", place.base).into_bytes();
         let pack = self.on_objects("pack-objects").borrowing(&objects(place));
         let pack = pack.args(["--revs", "--stdout", "--thin", "-q"]).input(wanted);
         let unpack = self.on_objects("unpack-objects").args(["-q", "--strict"]);
@@ -78,6 +85,6 @@ impl Repository {
     }
 }
 
-fn objects(place: &Place) -> PathBuf {
+pub(super) fn objects(place: &Place) -> PathBuf {
     place.root.join(".git/objects")
 }

@@ -51,6 +51,7 @@ impl Repository {
         let mut files = sorted(own.chain(&changes.hidden));
         files.extend(in_submodules.iter().cloned());
         files.sort();
+        let mut commits = self.commits_beside(&made.place, history.as_ref())?;
         let more_files = changes.incomplete || files.len() > MAX_FILES_SEEN;
         files.truncate(MAX_FILES_SEEN);
         Ok(Seen {
@@ -59,7 +60,10 @@ impl Repository {
             in_submodules: in_submodules.into_iter().take(MAX_FILES_SEEN).collect(),
             more_files,
             history_usable: history.is_some(),
-            commits: history.map(|history| history.commits).unwrap_or_default(),
+            commits: {
+                commits.splice(..0, history.into_iter().flat_map(|history| history.commits));
+                commits
+            },
         })
     }
 
@@ -104,11 +108,16 @@ impl Repository {
         let place = &made.place;
         let staged = self.stage(&made, note)?;
         self.keep_foreign(place, &staged)?;
+        let reference = format!("refs/legation/{}/{}", place.tree, place.attempt);
+        let has_more = self.keep_beside(place, &staged.commit)?;
         if staged.commit == place.base {
+            if has_more {
+                // Nothing to merge; but what lies beside it is found by this name.
+                self.move_names(&format!("update {reference} {}\n", place.base))?;
+            }
             self.folders.write_custody(&place.attempt, None)?;
             return Ok(None);
         }
-        let reference = format!("refs/legation/{}/{}", place.tree, place.attempt);
         self.move_names(&format!("update {reference} {}\n", staged.commit))?;
         // What brings two sides together is measured by the one that it goes back to.
         let base = made.sides.as_ref().map_or(&place.base, |sides| &sides.ours).clone();

@@ -59,7 +59,8 @@ impl Repository {
         let place = site.place;
         fs::create_dir_all(&place.root).map_err(Error::files("making", &place.root))?;
         self.equip(site)?;
-        self.on_place("read-tree", place).args(["--reset", "-u", &place.base]).run()?;
+        let call = self.on_place("read-tree", place).unhurried();
+        call.args(["--reset", "-u", &place.base]).run()?;
         self.share_index(place)
     }
 
@@ -91,7 +92,7 @@ impl Repository {
             pin.settled
         } else {
             index::copy(&self.pinned_index(&pin), &ours)?;
-            let call = self.on_place("read-tree", place);
+            let call = self.on_place("read-tree", place).unhurried();
             call.args(["-m", "-u", &pin.commit, &place.base]).run()?;
             self.share_index(place)?
         };

@@ -5,6 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::super::folders::Begun;
 use super::super::{Candidate, Error, Kept, Merge, Outlook};
+use super::apply::refused;
 use super::begin::base_name;
 use super::{MAX_ROUNDS, Repository};
 
@@ -33,8 +34,11 @@ impl Repository {
         for _ in 0..MAX_ROUNDS {
             let candidate = match self.outlook(&begun, kept, &merged)? {
                 Outlook::Fits(candidate) => candidate,
-                Outlook::Conflict { files, hunks: _ } => return Ok(Merge::Conflict { files }),
+                Outlook::Conflict { files, hunks } => {
+                    return Ok(Merge::Conflict { files, hunks });
+                }
                 Outlook::Nothing => return Ok(Merge::Nothing),
+                Outlook::Held { at } => return Err(Error::held(delegation, &at)),
             };
             match self.move_on(&begun, kept, (&candidate, &mut merged)) {
                 Ok(true) => return Ok(Merge::Clean { commit: candidate.commit }),
@@ -75,6 +79,9 @@ impl Repository {
         if known || self.already(tip.as_deref(), kept, merged.contains_key(delegation))? {
             return Ok(Outlook::Nothing);
         }
+        if let Some(at) = self.checkout_of(&result_name(delegation))? {
+            return Ok(Outlook::Held { at });
+        }
         let from = tip.as_ref().unwrap_or(&begun.base);
         if *from == kept.base {
             let commit = kept.commit.clone();
@@ -99,6 +106,9 @@ impl Repository {
         kept: &Kept,
         (to, merged): (&Candidate, &mut Results),
     ) -> Result<bool, Error> {
+        if self.checkout_of(&result_name(&begun.delegation))?.is_some() {
+            return Ok(false);
+        }
         match self.move_names(&advance(begun, to.from.as_deref(), &to.commit)) {
             Ok(()) => {
                 merged.entry(begun.delegation.clone()).or_default().insert(kept.commit.clone());
@@ -144,22 +154,47 @@ impl Repository {
         }
     }
 
-    /// Takes the result back to the base; what it was stays under a name.
+    /// Takes what was merged out of the result again: back to the base where nobody else
+    /// has touched it, by a commit on top where somebody has. What it was stays under a name.
     pub(super) fn roll_back(&self, delegation: &str) -> Result<Option<String>, Error> {
         let begun = self.folders.begun(delegation)?;
         let mut merged = self.results();
+        let ours = merged_name(&begun);
+        let Some(last) = self.resolve(&ours)? else { return Ok(None) };
         let Some(tip) = self.tip(delegation)?.filter(|tip| *tip != begun.base) else {
             return Ok(None);
         };
+        let result = result_name(delegation);
+        if let Some(at) = self.checkout_of(&result)? {
+            return Err(Error::held(delegation, &at));
+        }
+        let to = if tip == last { begun.base.clone() } else { self.without(&begun, &tip, &last)? };
         let mut name = format!("refs/legation/{}/rolled-back/{delegation}", begun.tree);
         if self.resolve(&name)?.is_some_and(|before| before != tip) {
             // Rolled back before, with other work: that one stays too.
             name = format!("{name}-{tip}");
         }
-        let result = result_name(delegation);
-        self.move_names(&format!("update {name} {tip}\nupdate {result} {} {tip}\n", begun.base))?;
+        self.move_names(&format!(
+            "update {name} {tip}\nupdate {result} {to} {tip}\ndelete {ours} {last}\n"
+        ))?;
         merged.remove(delegation);
         Ok(Some(tip))
+    }
+
+    /// A commit on top of the user's that takes back what was merged last and before.
+    fn without(&self, begun: &Begun, tip: &str, last: &str) -> Result<String, Error> {
+        let back = self.graft(&begun.base, last)?;
+        match self.trial(tip, &back)? {
+            Trial::Fits { tree } => {
+                let message = format!("Revert the result of {}\n", begun.delegation);
+                self.commit(&tree, &[tip], &message)
+            }
+            Trial::Conflict { files, tree: _ } => {
+                let reason = "what you committed on the result builds on what would be taken back";
+                let hint = "nothing was changed; undo it by hand with git revert";
+                Err(refused(reason, files, hint))
+            }
+        }
     }
 
     /// The difference that a delegation, or one kept work of it, makes.
@@ -185,14 +220,20 @@ pub(super) fn result_name(delegation: &str) -> String {
     format!("refs/heads/legation/{delegation}/result")
 }
 
+/// What was last merged into a result, whatever somebody else has put on top since.
+fn merged_name(begun: &Begun) -> String {
+    format!("refs/legation/{}/result/{}", begun.tree, begun.delegation)
+}
+
 /// What moves the result; the first time it also pins the base.
 fn advance(begun: &Begun, tip: Option<&str>, commit: &str) -> String {
     let result = result_name(&begun.delegation);
+    let merged = format!("update {} {commit}\n", merged_name(begun));
     match tip {
-        Some(tip) => format!("update {result} {commit} {tip}\n"),
+        Some(tip) => format!("update {result} {commit} {tip}\n{merged}"),
         None => {
             let base = base_name(&begun.tree, &begun.delegation);
-            format!("create {result} {commit}\nupdate {base} {}\n", begun.base)
+            format!("create {result} {commit}\nupdate {base} {}\n{merged}", begun.base)
         }
     }
 }

@@ -127,7 +127,7 @@ impl Repository {
                 [std::slice::from_ref(&pin.name), &pin.over].concat()
             }
             None => {
-                let call = self.on_pin("read-tree", &fresh, &files);
+                let call = self.on_pin("read-tree", &fresh, &files).unhurried();
                 call.args(["--reset", "-u", commit]).run()?;
                 Vec::new()
             }
@@ -159,7 +159,7 @@ impl Repository {
         let overlay = Overlay { lower: &lower, layer: &layer, target: &target };
         overlay.lay().map_err(Error::files("mounting", &target))?;
         index::copy(&self.pins().join(&pin.name).join("index"), &fresh.join("index"))?;
-        let call = self.on_pin("read-tree", fresh, &target);
+        let call = self.on_pin("read-tree", fresh, &target).unhurried();
         let done = call.args(["-m", "-u", &pin.commit, commit]).run();
         take_away(&target).map_err(Error::files("unmounting", &target))?;
         done?;

@@ -9,10 +9,10 @@ use super::super::custody::written;
 use super::super::git::{Call, Trust};
 use super::super::{Error, KeptWork, Names, Spare, names, refs, turn};
 use super::apply::names as sorted_names;
-use super::{Ground, Repository};
+use super::{Ground, Repository, beside};
 
 /// Where everything that is kept has its name.
-const KEPT: &str = "refs/legation/";
+pub(super) const KEPT: &str = "refs/legation/";
 /// What stands between a tree and an attempt in the name of what is inside submodules.
 const INSIDE: &str = "foreign/";
 /// Where every result has its branch.
@@ -25,9 +25,15 @@ impl Repository {
         let said = self.on_names("for-each-ref").args([format, KEPT]).run()?;
         let text = String::from_utf8_lossy(&said).into_owned();
         let merged = self.in_branch()?;
+        let beside = beside::by_attempt(&text);
         let works = text.lines().filter_map(|line| listed(line, &merged));
         let (inside, mut works): (Vec<_>, Vec<_>) =
             works.partition(|work: &KeptWork| work.in_submodules.is_some());
+        for work in &mut works {
+            let key = (work.tree.as_str(), work.attempt.as_str());
+            work.beside = beside.get(&key).cloned().unwrap_or_default();
+            work.in_branch &= work.beside.iter().all(|(name, _)| merged.contains(name));
+        }
         for work in inside {
             let same = |other: &&mut KeptWork| {
                 (&other.tree, &other.attempt) == (&work.tree, &work.attempt)
@@ -81,7 +87,7 @@ impl Repository {
     /// Checks kept work out into a worktree of the user's repository.
     pub(super) fn check_out_work(&self, work: &KeptWork, to: &Path) -> Result<(), Error> {
         self.patiently(|| {
-            let call = self.git.call("worktree", Trust::User);
+            let call = self.git.call("worktree", Trust::User).unhurried();
             let call = call.env("GIT_DIR", &self.user.common_dir).args(["add", "--detach"]);
             // What only lies inside submodules is laid over what it started from.
             let start = if work.is_inside_only() { "^" } else { "" };
@@ -104,6 +110,8 @@ impl Repository {
             let name = inside_name(&work.tree, &work.attempt);
             orders.push_str(&format!("delete {name} {inside}\n"));
         }
+        let beside = work.beside.iter().map(|(name, id)| format!("delete {name} {id}\n"));
+        orders.extend(beside);
         self.move_names(&orders)
     }
 
@@ -166,7 +174,7 @@ impl Repository {
     }
 
     /// A command on the names of the user's repository.
-    fn on_names(&self, name: &str) -> Call<'_> {
+    pub(super) fn on_names(&self, name: &str) -> Call<'_> {
         let call = self.git.call(name, Trust::Repository);
         call.env("GIT_DIR", &self.user.common_dir).within(&self.user.common_dir)
     }
@@ -193,6 +201,7 @@ fn listed(line: &str, merged: &HashSet<String>) -> Option<KeptWork> {
         reference: reference.to_owned(),
         commit: commit.to_owned(),
         in_submodules: inside.map(|_| commit.to_owned()),
+        beside: Vec::new(),
         provenance: None,
         since: SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or_else(SystemTime::now),
         bytes: None,
@@ -207,7 +216,8 @@ fn delegation_in(name: &str) -> Option<&str> {
         return result.strip_suffix("/result");
     }
     let (_, rest) = name.strip_prefix(KEPT)?.split_once('/')?;
-    let held = rest.strip_prefix("base/").or_else(|| rest.strip_prefix("rolled-back/"))?;
+    let held = ["base/", "result/", "rolled-back/"];
+    let held = held.iter().find_map(|kind| rest.strip_prefix(kind))?;
     // What was rolled back more than once has the commit behind its name.
     match held.rsplit_once('-') {
         Some((id, tip)) if refs::is_id(tip) => Some(id),

@@ -4,9 +4,11 @@ use std::fs;
 use std::time::Duration;
 
 use expect_test::expect;
-use legation_runners::workspace::{Applied, Error, How, Merge, Options, Spaces};
+use legation_runners::workspace::{Applied, Error, How, Options, Spaces};
 
-use super::project::{Project, begin, create, git, in_every_way, keep, merge, wanted, write};
+use super::project::{
+    Project, begin, conflicts, create, git, in_every_way, keep, merge, wanted, write,
+};
 
 /// A delegation whose result changes README.md and adds new.txt.
 fn with_result(project: &Project) -> Spaces {
@@ -45,8 +47,7 @@ fn a_conflict_is_an_answer_and_changes_nothing() {
         write(&second.root, "other.txt", "x\n");
         let tip = merge(&spaces, &keep(&spaces, &first));
         let kept = keep(&spaces, &second);
-        let conflict = Merge::Conflict { files: vec!["README.md".into()] };
-        assert_eq!(spaces.merge("del-1", &kept).unwrap(), conflict);
+        assert_eq!(conflicts(spaces.merge("del-1", &kept).unwrap()), ["README.md"]);
         assert_eq!(project.git("rev-parse legation/del-1/result"), tip);
         let mut third = wanted("del-1", "exec-3");
         third.with = vec![tip, kept.commit];

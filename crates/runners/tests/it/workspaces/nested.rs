@@ -3,7 +3,7 @@
 use legation_runners::workspace::{From, Kept, Merge, Place, Spaces};
 
 use super::project::{
-    Project, create, files, git, in_every_way, keep, note, read, start, wanted, write,
+    Project, conflicts, create, files, git, in_every_way, keep, note, read, start, wanted, write,
 };
 
 /// A delegation below `exec-1`, one attempt of which did something.
@@ -119,8 +119,7 @@ fn a_conflict_with_the_parent_changes_nothing() {
         let parent = create(&spaces, "exec-1");
         below(&spaces, |place| write(&place.root, "README.md", "below\n"));
         write(&parent.root, "README.md", "parent\n");
-        let conflict = Merge::Conflict { files: vec!["README.md".into()] };
-        assert_eq!(spaces.bring(&parent, "del-2").unwrap(), conflict);
+        assert_eq!(conflicts(spaces.bring(&parent, "del-2").unwrap()), ["README.md"]);
         assert_eq!(read(&parent.root, "README.md"), "parent\n");
         assert_eq!(git(&parent.root, "status --porcelain"), " M README.md");
     });

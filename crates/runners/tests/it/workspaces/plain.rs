@@ -7,7 +7,8 @@ use expect_test::expect;
 use legation_runners::workspace::{Applied, Error, From, How, Merge, Options, Seen};
 
 use super::project::{
-    Project, begin, create, files, keep, make_executable, merge, note, read, start, wanted, write,
+    Project, begin, conflicts, create, files, keep, make_executable, merge, note, read, start,
+    wanted, write,
 };
 
 fn folder() -> Project {
@@ -118,8 +119,7 @@ fn what_one_side_changed_is_merged_and_what_both_changed_is_a_conflict() {
     .unwrap();
     merge(&spaces, &keep(&spaces, first));
     merge(&spaces, &keep(&spaces, second));
-    let conflict = Merge::Conflict { files: vec!["notes.txt".into()] };
-    assert_eq!(spaces.merge("del-1", &keep(&spaces, third)).unwrap(), conflict);
+    assert_eq!(conflicts(spaces.merge("del-1", &keep(&spaces, third)).unwrap()), ["notes.txt"]);
     merge(&spaces, &keep(&spaces, fourth));
     assert_eq!(
         spaces.apply("del-1", How::Auto).unwrap().files,
@@ -136,12 +136,10 @@ fn a_file_and_a_folder_of_one_name_are_a_conflict() {
     write(&second.root, "thing", "x\n");
     let kept = [keep(&spaces, &first), keep(&spaces, &second)];
     merge(&spaces, &kept[0]);
-    let conflict = Merge::Conflict { files: vec!["thing".into()] };
-    assert_eq!(spaces.merge("del-1", &kept[1]).unwrap(), conflict);
+    assert_eq!(conflicts(spaces.merge("del-1", &kept[1]).unwrap()), ["thing"]);
     assert!(spaces.rollback("del-1").unwrap().is_some());
     merge(&spaces, &kept[1]);
-    let conflict = Merge::Conflict { files: vec!["thing/inner.txt".into()] };
-    assert_eq!(spaces.merge("del-1", &kept[0]).unwrap(), conflict);
+    assert_eq!(conflicts(spaces.merge("del-1", &kept[0]).unwrap()), ["thing/inner.txt"]);
 }
 
 #[test]
@@ -213,8 +211,7 @@ fn a_nested_result_comes_back_to_the_parents_copy() {
     assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
     assert!(matches!(spaces.merge("del-2", &keep(&spaces, &child)).unwrap(), Merge::Clean { .. }));
     symlink(project.outside("elsewhere"), parent.root.join("out")).unwrap();
-    let conflict = Merge::Conflict { files: vec!["out/new.txt".into()] };
-    assert_eq!(spaces.bring(&parent, "del-2").unwrap(), conflict);
+    assert_eq!(conflicts(spaces.bring(&parent, "del-2").unwrap()), ["out/new.txt"]);
     assert_eq!(read(&parent.root, "notes.txt"), "one\n");
     fs::remove_file(parent.root.join("out")).unwrap();
     assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));

@@ -220,6 +220,14 @@ pub(crate) fn merge(spaces: &Spaces, kept: &Kept) -> String {
     }
 }
 
+/// The files in which a merge met a conflict.
+pub(crate) fn conflicts(merge: Merge) -> Vec<String> {
+    match merge {
+        Merge::Conflict { files, .. } => files,
+        other @ (Merge::Clean { .. } | Merge::Nothing) => panic!("{other:?}"),
+    }
+}
+
 /// The files of an attempt's work and what they hold.
 pub(crate) fn files(spaces: &Spaces, place: &Place) -> Vec<String> {
     spaces.look(place).unwrap().files_changed

@@ -8,7 +8,9 @@ use super::project::{Project, create, in_every_way, keep, merge, read, write};
 fn foreseen(spaces: &Spaces, kept: &Kept) -> Candidate {
     match spaces.foresee("del-1", kept).unwrap() {
         Outlook::Fits(candidate) => candidate,
-        other @ (Outlook::Conflict { .. } | Outlook::Nothing) => panic!("{other:?}"),
+        other @ (Outlook::Conflict { .. } | Outlook::Nothing | Outlook::Held { .. }) => {
+            panic!("{other:?}")
+        }
     }
 }
 

@@ -48,6 +48,8 @@ fn what_was_applied_is_undone_by_a_commit_and_what_came_later_stays() {
         spaces.apply("del-1", how).unwrap();
         assert_eq!(project.read("README.md"), "theirs\n", "{how:?}");
         assert_eq!(project.git("status --porcelain"), "");
+        let parents = project.git("log -1 --format=%P").split(' ').count();
+        assert_eq!(parents == 2, how == How::Merge, "{how:?} made {parents} parents");
     }
 }
 

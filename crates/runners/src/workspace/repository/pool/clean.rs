@@ -58,8 +58,8 @@ impl Cleaner {
         let missing = missing.map_err(Error::files("cleaning", &files))?;
         if !missing.is_empty() {
             let input = missing.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
-            let call = self.on_pooled("checkout-index", folder).args(["-f", "-u", "-z", "--stdin"]);
-            call.input(input).run()?;
+            let call = self.on_pooled("checkout-index", folder).unhurried();
+            call.args(["-f", "-u", "-z", "--stdin"]).input(input).run()?;
             listed = Listing::read(&index, self.hash_bytes)?;
             pooled.settled = settle(&index, &folder.join("clock"), listed.times().newest)?;
             if !are_there(&files, &missing, (&listed, pooled.settled)) {
@@ -73,7 +73,7 @@ impl Cleaner {
     pub(super) fn bring(&self, folder: &Path, commit: &str) -> Result<Moment, Error> {
         let unknown = || Error::Unknown { what: "checkout", id: "pooled".into() };
         let mut pooled = Pooled::of(folder).ok_or_else(unknown)?;
-        let call = self.on_pooled("read-tree", folder);
+        let call = self.on_pooled("read-tree", folder).unhurried();
         call.args(["-m", "-u", &pooled.commit, commit]).run()?;
         let index = folder.join("index");
         let times = index::times(&index, self.hash_bytes)?;
