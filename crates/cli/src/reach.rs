@@ -130,9 +130,12 @@ impl Reach {
         client: Option<String>,
         wish: Wish,
     ) -> Result<Conversation, CommandError> {
-        let connection = self.connect().await?;
         let request = Request { client, ..self.request(wish) };
-        connection.request(&request).await.map_err(|problem| lost(&problem))
+        // An engine that is just dying takes a connection and hears nothing any more.
+        if let Ok(conversation) = self.connect().await?.request(&request).await {
+            return Ok(conversation);
+        }
+        self.connect().await?.request(&request).await.map_err(|problem| lost(&problem))
     }
 
     /// Asks in the name of an attempt that speaks through us. Of its environment nothing is

@@ -157,8 +157,9 @@ impl<'a> Watch<'a> {
                 Talk::Lost(lost) => lost,
             };
             losses = if self.heard { 1 } else { losses + 1 };
+            let wish_again = self.again(wish, &lost);
             self.heard = false;
-            wish = self.again(wish, &lost).filter(|_| losses <= MAX_LOSSES).ok_or_else(|| {
+            wish = wish_again.filter(|_| losses <= MAX_LOSSES).ok_or_else(|| {
                 self.display.end(self.output);
                 reach::lost(&lost)
             })?;
@@ -173,6 +174,8 @@ impl<'a> Watch<'a> {
             return None;
         }
         match (&self.delegation, wish) {
+            // Nothing was heard of it. What has been done already is refused, not done twice.
+            (_, wish @ Wish::Steer(_)) if !self.heard => Some(wish),
             (Some(delegation), _) if self.until == Until::Over => {
                 Some(Wish::Wait { delegation: delegation.clone() })
             }

@@ -164,3 +164,19 @@ fn whoever_waits_gets_the_end_and_its_exit_code() {
     let seen = session.run(&["retry", "del-1", "a", "--wait"]);
     assert!(seen.ends_with("[exit 3]\n"), "{seen}");
 }
+
+#[test]
+fn an_engine_that_dies_before_it_has_heard_is_told_again() {
+    let mut session = Session::new();
+    let socket = session.root().join("own.sock");
+    session.set("LEGATION_SOCKET", socket.to_str().unwrap());
+    let done = || say(Reply::Done(json!({"delegationId": "del-1", "status": "paused"})));
+    let scripts = vec![Vec::new(), vec![done()], Vec::new(), vec![done(), answer("completed")]];
+    let engine = FakeEngine::start(&socket, scripts);
+    let seen = session.run(&["pause", "del-1"]);
+    assert!(seen.starts_with("del-1: paused\n"), "{seen}");
+    let seen = session.run(&["--json", "resume", "del-1", "--wait"]);
+    assert!(seen.contains("\"completed\""), "{seen}");
+    let wishes = [(); 4].map(|()| engine.heard().wish);
+    assert!(wishes.iter().all(|wish| matches!(wish, Wish::Steer(_))), "{wishes:?}");
+}
