@@ -80,7 +80,7 @@ fn an_attempt_that_only_has_another_branch_is_kept_and_there_is_nothing_to_merge
 }
 
 #[test]
-fn what_is_on_the_users_own_names_or_was_fetched_is_not_kept_and_costs_nothing_when_absent() {
+fn what_is_on_the_users_own_names_or_was_fetched_is_not_kept() {
     let project = Project::new();
     project.git("checkout -q -b other");
     project.write("other.txt", "other\n");
