@@ -11,8 +11,8 @@ fn a_usage_error_in_json_names_the_arguments_that_are_missing() {
         {
           "error": {
             "code": "VALIDATION_FAILED",
-            "message": "the following required arguments were not provided: <TEXT>",
-            "hint": "write `legation decide <TEXT>`; `legation decide --help` tells what it takes",
+            "message": "the following required arguments were not provided: <TASK>",
+            "hint": "write `legation decide <TASK>`; `legation decide --help` tells what it takes",
             "details": null
           }
         }
