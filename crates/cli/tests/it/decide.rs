@@ -240,7 +240,7 @@ fn json_has_every_field_of_a_decision() {
               "metadata": {
                 "taskId": "billing",
                 "agentId": "lead",
-                "configVersion": "8ad2e05da9d2",
+                "configVersion": "c4cca64aa9cd",
                 "thresholds": {
                   "delegationScore": 60,
                   "autoAcceptConfidence": 85,
