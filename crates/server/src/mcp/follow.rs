@@ -16,6 +16,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, sleep_until};
 
 use crate::office::{Caller, Closing, Office};
@@ -31,6 +32,9 @@ const MAX_LINE_CHARS: usize = 600;
 const MAX_LOSSES: u32 = 5;
 /// How long the engine may take to accept what its caller has taken back already.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long work may still take whose client has hung up. Clients kill a server that is still
+/// there after two seconds.
+const GRACE: Duration = Duration::from_secs(1);
 /// How much longer one waits before each further try.
 const BREATH: Duration = Duration::from_millis(200);
 
@@ -40,6 +44,8 @@ pub(super) struct Follow<'a, O> {
     context: &'a RequestContext<RoleServer>,
     caller: Caller,
     closing: &'a Closing,
+    /// When the client hung up, once it has.
+    gone: watch::Receiver<Option<Instant>>,
     delegation: Option<DelegationId>,
     /// Whether the work was asked for by this call, and goes when it is taken back.
     is_own: bool,
@@ -74,7 +80,7 @@ impl<'a, O: Office> Follow<'a, O> {
     pub(super) fn new(
         office: &'a O,
         context: &'a RequestContext<RoleServer>,
-        (caller, closing): (Caller, &'a Closing),
+        (caller, (closing, gone)): (Caller, (&'a Closing, watch::Receiver<Option<Instant>>)),
     ) -> Self {
         let progress = Progress {
             peer: context.peer.clone(),
@@ -87,6 +93,7 @@ impl<'a, O: Office> Follow<'a, O> {
             context,
             caller,
             closing,
+            gone,
             delegation: None,
             is_own: true,
             is_brief: false,
@@ -141,7 +148,7 @@ impl<'a, O: Office> Follow<'a, O> {
             tokio::select! {
                 talk = &mut asked => return talk,
                 () = self.progress.is_due() => self.progress.say().await,
-                () = self.context.ct.cancelled(), if self.gives_up.is_none() => self.take_back(),
+                () = self.taken_back(), if self.gives_up.is_none() => self.take_back(),
                 () = at(self.gives_up) => return Err(self.cancel().await),
             }
         }
@@ -168,7 +175,7 @@ impl<'a, O: Office> Follow<'a, O> {
             tokio::select! {
                 // What was taken back is not answered, even if its answer is there.
                 biased;
-                () = self.context.ct.cancelled(), if self.gives_up.is_none() => self.take_back(),
+                () = self.taken_back(), if self.gives_up.is_none() => self.take_back(),
                 () = at(self.gives_up) => return Err(self.cancel().await),
                 () = at(until) => if let Some(id) = &self.delegation {
                     return Ok(Step::Ended(Outcome::Later(id.clone())));
@@ -230,6 +237,23 @@ impl<'a, O: Office> Follow<'a, O> {
         self.progress.hold(&message);
         if is_result {
             self.progress.say().await;
+        }
+    }
+
+    /// Waits until the client takes its call back. One that has hung up has done so with the
+    /// work that it was waiting for, unless that ends in a moment.
+    fn taken_back(&self) -> impl Future<Output = ()> + use<O> {
+        let (ct, mut gone) = (self.context.ct.clone(), self.gone.clone());
+        let waits = self.is_own && !self.is_brief;
+        async move {
+            let hung_up = async {
+                let gone = gone.wait_for(Option::is_some).await.ok().and_then(|gone| *gone);
+                at(gone.filter(|_| waits).map(|gone| gone + GRACE)).await;
+            };
+            tokio::select! {
+                () = ct.cancelled() => {}
+                () = hung_up => {}
+            }
         }
     }
 
