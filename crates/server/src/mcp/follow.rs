@@ -85,6 +85,7 @@ impl<'a, O: Office> Follow<'a, O> {
         let progress = Progress {
             peer: context.peer.clone(),
             token: context.meta.get_progress_token(),
+            gone: gone.clone(),
             said: 0,
             held: None,
         };
@@ -240,11 +241,11 @@ impl<'a, O: Office> Follow<'a, O> {
         }
     }
 
-    /// Waits until the client takes its call back. One that has hung up has done so with the
-    /// work that it was waiting for, unless that ends in a moment.
+    /// Waits until the client takes its call back. One that has hung up has done so with
+    /// whatever it was waiting for, unless that ends in a moment.
     fn taken_back(&self) -> impl Future<Output = ()> + use<O> {
         let (ct, mut gone) = (self.context.ct.clone(), self.gone.clone());
-        let waits = self.is_own && !self.is_brief;
+        let waits = !self.is_brief && (self.is_own || self.delegation.is_some());
         async move {
             let hung_up = async {
                 let gone = gone.wait_for(Option::is_some).await.ok().and_then(|gone| *gone);
@@ -291,6 +292,7 @@ impl<'a, O: Office> Follow<'a, O> {
 struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
+    gone: watch::Receiver<Option<Instant>>,
     said: u32,
     /// What is told next, and when.
     held: Option<(Instant, String)>,
@@ -319,8 +321,11 @@ impl Progress {
         };
         self.said = self.said.saturating_add(1);
         let note = ProgressNotificationParam::new(token, f64::from(self.said));
-        // A client that is gone notices when it reads.
-        let _ = self.peer.notify_progress(note.with_message(&message)).await;
+        // To a client that is gone nothing is sent any more, and nobody says so.
+        tokio::select! {
+            _ = self.peer.notify_progress(note.with_message(&message)) => {}
+            _ = self.gone.wait_for(Option::is_some) => {}
+        }
     }
 }
 
