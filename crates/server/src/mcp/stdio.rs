@@ -3,6 +3,7 @@
 //! And the end of the input is the end of the client, which is told to whoever waits for it.
 
 use std::io;
+use std::sync::Arc;
 
 use legation_engine::protocol::MAX_REQUEST_BYTES;
 use rmcp::RoleServer;
@@ -10,12 +11,12 @@ use rmcp::model::ErrorData;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Stdin,
     Stdout, duplex, stdin, stdout,
 };
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::Instant;
 
 /// Bytes of messages that have been looked at and not yet been taken.
@@ -27,6 +28,8 @@ pub(super) struct Stdio {
     /// Hears of each line that is no message.
     garbled: mpsc::Receiver<()>,
     gone: watch::Sender<Option<Instant>>,
+    /// Whoever has it writes; no line begins within another.
+    turn: Arc<Mutex<()>>,
 }
 
 impl Stdio {
@@ -35,7 +38,8 @@ impl Stdio {
         let (sound, taken) = duplex(BUFFER_BYTES);
         let (tell, garbled) = mpsc::channel(1);
         tokio::spawn(sift(stdin(), sound, tell));
-        Self { messages: AsyncRwTransport::new_server(taken, stdout()), garbled, gone }
+        let messages = AsyncRwTransport::new_server(taken, stdout());
+        Self { messages, garbled, gone, turn: Arc::default() }
     }
 }
 
@@ -46,7 +50,11 @@ impl Transport<RoleServer> for Stdio {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.messages.send(message)
+        let (turn, sent) = (self.turn.clone(), self.messages.send(message));
+        async move {
+            let _turn = turn.lock().await;
+            sent.await
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -54,10 +62,8 @@ impl Transport<RoleServer> for Stdio {
             tokio::select! {
                 biased;
                 Some(()) = self.garbled.recv() => {
-                    let error = ErrorData::parse_error("This is not JSON, or too long.", None);
-                    let answer = TxJsonRpcMessage::<RoleServer>::error(error, None);
                     // Not awaited here: this future is dropped whenever something else happens.
-                    tokio::spawn(self.messages.send(answer));
+                    tokio::spawn(complain(self.turn.clone()));
                 }
                 message = self.messages.receive() => {
                     if message.is_none() {
@@ -72,6 +78,16 @@ impl Transport<RoleServer> for Stdio {
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.messages.close().await
     }
+}
+
+/// Says that something was no message. The library would leave out the id, which is to be null.
+async fn complain(turn: Arc<Mutex<()>>) -> io::Result<()> {
+    let error = ErrorData::parse_error("This is not JSON, or too long.", None);
+    let line = format!("{}\n", json!({"jsonrpc": "2.0", "id": null, "error": error}));
+    let _turn = turn.lock().await;
+    let mut out = stdout();
+    out.write_all(line.as_bytes()).await?;
+    out.flush().await
 }
 
 /// Passes on each line that is JSON, and tells of each other one.

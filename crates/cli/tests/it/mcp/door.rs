@@ -16,7 +16,8 @@ fn a_line_that_is_no_message_is_answered_and_the_next_one_is_heard() {
     for line in ["this is not JSON", "{\"jsonrpc\": \"2.0\", \"id\": 1", "\u{1}"] {
         writeln!(client.stdin.as_mut().unwrap(), "\n   \n{line}").unwrap();
         let answer = client.read();
-        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &Value::Null));
+        assert_eq!(answer["error"]["code"], -32700, "{answer}");
+        assert_eq!(answer.get("id"), Some(&Value::Null), "{answer}");
         assert_eq!(answer["jsonrpc"], "2.0", "{answer}");
     }
     drop(client);
