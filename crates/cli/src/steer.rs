@@ -32,7 +32,9 @@ pub(crate) fn run(wanted: Wanted, output: &mut Output) -> Result<ExitCode, Comma
 
 async fn steer(reach: &Reach, wanted: Wanted, output: &mut Output) -> Result<End, CommandError> {
     let id = look::resolve(reach, &wanted.id).await?;
-    let until = if wanted.wait { Until::Over } else { Until::Done };
+    // The engine itself waits for the one subtask; its delegation goes on.
+    let is_part = matches!(wanted.to, To::Cancel { subtask: Some(_), .. });
+    let until = if wanted.wait && !is_part { Until::Over } else { Until::Done };
     let steer = Steer { delegation: id.clone(), to: wanted.to, wait: wanted.wait };
     Watch::new(reach, output, until).about(Some(id), "").run(Wish::Steer(steer)).await
 }

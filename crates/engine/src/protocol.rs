@@ -96,7 +96,7 @@ pub struct Steer {
     pub delegation: DelegationId,
     /// Where to.
     pub to: To,
-    /// Whether to wait for its end afterwards.
+    /// Whether to wait for its end afterwards, or for that of the one subtask that is cancelled.
     #[serde(default)]
     pub wait: bool,
 }

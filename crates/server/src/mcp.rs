@@ -6,6 +6,7 @@
 mod arguments;
 mod digest;
 mod follow;
+mod stdio;
 pub mod tools;
 
 use std::borrow::Cow;
@@ -20,18 +21,21 @@ use legation_core::returns::harmless;
 use legation_engine::protocol::{Refused, Reply, Wish};
 use legation_engine::read::Sight;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
-use serde_json::{Value, json};
-use tokio::time::timeout;
+use serde_json::{Value, from_value, json};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
 use self::arguments::{Batch, Cancel, Delegate, Explain, Nothing, Wait, read};
 use self::follow::{Follow, Outcome};
+use self::stdio::Stdio;
 use crate::http::Admitted;
 use crate::office::{Caller, Closing, Office};
 
@@ -52,19 +56,22 @@ pub struct Mcp<O> {
     office: Arc<O>,
     version: &'static str,
     closing: Closing,
+    /// When the one client there is hung up, once it has.
+    gone: watch::Sender<Option<Instant>>,
 }
 
 impl<O> Clone for Mcp<O> {
     fn clone(&self) -> Self {
         let (office, closing) = (self.office.clone(), self.closing.clone());
-        Self { office, version: self.version, closing }
+        Self { office, version: self.version, closing, gone: self.gone.clone() }
     }
 }
 
 impl<O: Office> Mcp<O> {
     /// The tools, as a program of this version offers them.
     pub fn new(office: Arc<O>, version: &'static str) -> Self {
-        Self { office, version, closing: Closing::default() }
+        let (closing, gone) = (Closing::default(), watch::Sender::new(None));
+        Self { office, version, closing, gone }
     }
 
     /// The same, as long as the server that offers them is there.
@@ -76,7 +83,8 @@ impl<O: Office> Mcp<O> {
 
     /// Serves standard input and output until the client hangs up.
     pub async fn serve_stdio(self) -> Result<(), String> {
-        let running = self.serve(rmcp::transport::stdio()).await;
+        let transport = Stdio::new(self.gone.clone());
+        let running = self.serve(transport).await;
         let running = running.map_err(|problem| problem.to_string())?;
         running.waiting().await.map(|_| ()).map_err(|problem| problem.to_string())
     }
@@ -156,7 +164,8 @@ impl<O: Office> Mcp<O> {
         &'a self,
         context: &'a RequestContext<RoleServer>,
     ) -> Result<Follow<'a, O>, Box<Refused>> {
-        Ok(Follow::new(&*self.office, context, (caller(context)?, &self.closing)))
+        let ends = (&self.closing, self.gone.subscribe());
+        Ok(Follow::new(&*self.office, context, (caller(context)?, ends)))
     }
 
     async fn answer(
@@ -251,6 +260,27 @@ impl<O: Office> ServerHandler for Mcp<O> {
             digest::add_remaining(&mut result, remaining);
         }
         Ok(result.into())
+    }
+
+    /// A request that the library cannot read, whether or not it knows the method.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        let params = params.unwrap_or_else(|| json!({}));
+        let problem = match method.as_str() {
+            "tools/call" => from_value::<CallToolRequestParams>(params).err(),
+            "tools/list" => from_value::<PaginatedRequestParams>(params).err(),
+            "resources/read" => from_value::<ReadResourceRequestParams>(params).err(),
+            _ => None,
+        };
+        let Some(problem) = problem else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
+        };
+        let message = format!("The parameters of `{method}` cannot be read: {problem}.");
+        Err(ErrorData::invalid_params(message, None))
     }
 
     async fn read_resource(

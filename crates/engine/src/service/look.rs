@@ -83,7 +83,7 @@ impl<H: Host> Service<H> {
         Ok(active.into_iter().chain(past.delegations).collect())
     }
 
-    /// The agents that the caller may delegate to.
+    /// The agents that the caller may delegate to, and whether there is a program for each.
     pub(super) async fn agents(
         self: &Arc<Self>,
         who: &Who,
@@ -98,8 +98,9 @@ impl<H: Host> Service<H> {
             let allowed = may_delegate(&home.roster, path(who), &id).is_ok();
             let Ok(definition) = home.roster.resolve(path(who).last(), &id) else { continue };
             let runs = self.real.can_run(&id, path(who).last(), &seen);
-            if allowed && runs {
-                agents.push(json!({"id": id, "description": definition.description}));
+            if allowed {
+                let description = &definition.description;
+                agents.push(json!({"id": id, "description": description, "runnable": runs}));
             }
         }
         Ok(Reply::Done(json!({"agents": agents})))

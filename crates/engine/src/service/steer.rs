@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use legation_core::Code;
 use legation_core::call::candidate;
-use legation_core::ids::{AgentId, DelegationId};
+use legation_core::ids::{AgentId, DelegationId, SubtaskId};
 use legation_core::tree::command::{Approve, Cancel, Command, Retry};
 use legation_core::tree::{Rejection, State};
 use serde_json::json;
+use tokio::sync::broadcast::error::RecvError;
 
 use super::Service;
 use super::caller::Who;
@@ -20,7 +21,8 @@ use crate::host::{Home, Host};
 use crate::protocol::{Refused, Reply, Steer, To};
 
 impl<H: Host> Service<H> {
-    /// Steers a delegation, and waits for its end if that is wanted.
+    /// Steers a delegation, and waits for its end if that is wanted: for that of a subtask,
+    /// where one is cancelled.
     pub(super) async fn steer(
         self: &Arc<Self>,
         who: &Who,
@@ -56,7 +58,10 @@ impl<H: Host> Service<H> {
             Err(error) => return Err(unreachable(&error)),
         }
         if steer.wait {
-            return self.wait(who, id, listener).await;
+            let To::Cancel { subtask: Some(subtask), .. } = &steer.to else {
+                return self.wait(who, id, listener).await;
+            };
+            self.until_stopped(&tree, (id, subtask)).await.map_err(|error| unreachable(&error))?;
         }
         let wanted = id.clone();
         let stands = self.engine.look(&tree, move |state: &State| {
@@ -70,6 +75,27 @@ impl<H: Host> Service<H> {
             value.insert("cancelRequested".to_owned(), true.into());
         }
         Ok(Reply::Done(value))
+    }
+
+    /// Waits until a subtask has stopped, whatever becomes of its delegation.
+    async fn until_stopped(
+        &self,
+        tree: &DelegationId,
+        (id, subtask): (&DelegationId, &SubtaskId),
+    ) -> Result<(), Error> {
+        // Heard from before it is looked at, so that its end is not missed.
+        let mut news = self.engine.follow(tree).await?;
+        loop {
+            let (wanted, part) = (id.clone(), subtask.clone());
+            let is_open = self.engine.look(tree, move |state: &State| {
+                let no = state.find(&wanted)?;
+                let mut all = state.delegations[no].subtasks.iter().map(|no| &state.subtasks[*no]);
+                all.find(|it| it.id == part && it.outcome().is_none()).map(|_| ())
+            });
+            if is_open.await?.is_none() || matches!(news.recv().await, Err(RecvError::Closed)) {
+                return Ok(());
+            }
+        }
     }
 
     /// The agents from the first below the root to whoever asked for a delegation.

@@ -11,17 +11,32 @@ use legation_engine::protocol::{Refused, Steer, To};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 /// Reads the arguments of a tool; what is wrong is said by name.
 pub(super) fn read<T: DeserializeOwned>(
     tool: &str,
     given: Option<JsonObject>,
 ) -> Result<T, Box<Refused>> {
-    serde_json::from_value(Value::Object(given.unwrap_or_default())).map_err(|problem| {
-        let message = format!("The arguments of `{tool}` cannot be used: {problem}.");
+    let given = given.unwrap_or_default();
+    T::deserialize(&given).map_err(|problem| {
+        let problem = problem.to_string();
+        let field = culprit::<T>(&given, &problem).map(|field| format!("`{field}`: "));
+        let field = field.unwrap_or_default();
+        let message = format!("The arguments of `{tool}` cannot be used: {field}{problem}.");
         invalid(message, "Look at the tool's input schema and call it again.")
     })
+}
+
+/// The field that a problem is about: the one without which there is another, or none. Fields
+/// are read in their order, so that only good ones are tried before it.
+fn culprit<'a, T: DeserializeOwned>(given: &'a JsonObject, problem: &str) -> Option<&'a str> {
+    let is_culprit = |field: &&String| {
+        let mut others = given.clone();
+        others.remove(*field);
+        T::deserialize(&others).map_or_else(|other| other.to_string() != problem, |_| true)
+    };
+    let is_named = |field: &str| problem.contains(&format!("`{field}`"));
+    given.keys().find(is_culprit).map(String::as_str).filter(|field| !is_named(field))
 }
 
 /// `delegate`.
@@ -45,7 +60,7 @@ impl Delegate {
             task: self.task,
             agents: self.agent.into_iter().collect(),
             context: self.context,
-            timeout_ms: self.timeout.map(Span::milliseconds).transpose()?,
+            timeout_ms: self.timeout.map(Span::some_milliseconds).transpose()?,
             budget: self.budget,
             idempotency_key: self.idempotency_key,
             detach: !self.wait,
@@ -129,23 +144,36 @@ pub(super) struct Nothing {}
 
 /// A time, in words such as `30m` or as a number of seconds.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "it has to be a time such as 90s, 30m or 2h, or a whole number of seconds"
+)]
 enum Span {
     Seconds(u64),
     Words(String),
 }
 
 impl Span {
+    /// The same, where no time at all makes no sense.
+    fn some_milliseconds(self) -> Result<u64, Box<Refused>> {
+        match self.milliseconds()? {
+            0 => Err(unusable("it leaves no time for the work")),
+            some => Ok(some),
+        }
+    }
+
     fn milliseconds(self) -> Result<u64, Box<Refused>> {
         let words = match self {
             Self::Seconds(seconds) => format!("{seconds}s"),
             Self::Words(words) => words,
         };
-        span::timeout_ms(&words).map_err(|problem| {
-            let message = format!("`timeout` cannot be used: {problem}.");
-            invalid(message, "Give it as 90s, 30m or 2h, or as a number of seconds.")
-        })
+        span::timeout_ms(&words).map_err(|problem| unusable(&problem.to_string()))
     }
+}
+
+fn unusable(problem: &str) -> Box<Refused> {
+    let message = format!("`timeout` cannot be used: {problem}.");
+    invalid(message, "Give it as 90s, 30m or 2h, or as a whole number of seconds.")
 }
 
 fn invalid(message: String, hint: &str) -> Box<Refused> {

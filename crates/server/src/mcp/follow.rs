@@ -16,6 +16,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, sleep_until};
 
 use crate::office::{Caller, Closing, Office};
@@ -31,6 +32,9 @@ const MAX_LINE_CHARS: usize = 600;
 const MAX_LOSSES: u32 = 5;
 /// How long the engine may take to accept what its caller has taken back already.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long work may still take whose client has hung up. Clients kill a server that is still
+/// there after two seconds.
+const GRACE: Duration = Duration::from_secs(1);
 /// How much longer one waits before each further try.
 const BREATH: Duration = Duration::from_millis(200);
 
@@ -40,6 +44,8 @@ pub(super) struct Follow<'a, O> {
     context: &'a RequestContext<RoleServer>,
     caller: Caller,
     closing: &'a Closing,
+    /// When the client hung up, once it has.
+    gone: watch::Receiver<Option<Instant>>,
     delegation: Option<DelegationId>,
     /// Whether the work was asked for by this call, and goes when it is taken back.
     is_own: bool,
@@ -74,11 +80,12 @@ impl<'a, O: Office> Follow<'a, O> {
     pub(super) fn new(
         office: &'a O,
         context: &'a RequestContext<RoleServer>,
-        (caller, closing): (Caller, &'a Closing),
+        (caller, (closing, gone)): (Caller, (&'a Closing, watch::Receiver<Option<Instant>>)),
     ) -> Self {
         let progress = Progress {
             peer: context.peer.clone(),
             token: context.meta.get_progress_token(),
+            gone: gone.clone(),
             said: 0,
             held: None,
         };
@@ -87,6 +94,7 @@ impl<'a, O: Office> Follow<'a, O> {
             context,
             caller,
             closing,
+            gone,
             delegation: None,
             is_own: true,
             is_brief: false,
@@ -141,7 +149,7 @@ impl<'a, O: Office> Follow<'a, O> {
             tokio::select! {
                 talk = &mut asked => return talk,
                 () = self.progress.is_due() => self.progress.say().await,
-                () = self.context.ct.cancelled(), if self.gives_up.is_none() => self.take_back(),
+                () = self.taken_back(), if self.gives_up.is_none() => self.take_back(),
                 () = at(self.gives_up) => return Err(self.cancel().await),
             }
         }
@@ -168,7 +176,7 @@ impl<'a, O: Office> Follow<'a, O> {
             tokio::select! {
                 // What was taken back is not answered, even if its answer is there.
                 biased;
-                () = self.context.ct.cancelled(), if self.gives_up.is_none() => self.take_back(),
+                () = self.taken_back(), if self.gives_up.is_none() => self.take_back(),
                 () = at(self.gives_up) => return Err(self.cancel().await),
                 () = at(until) => if let Some(id) = &self.delegation {
                     return Ok(Step::Ended(Outcome::Later(id.clone())));
@@ -233,6 +241,23 @@ impl<'a, O: Office> Follow<'a, O> {
         }
     }
 
+    /// Waits until the client takes its call back. One that has hung up has done so with
+    /// whatever it was waiting for, unless that ends in a moment.
+    fn taken_back(&self) -> impl Future<Output = ()> + use<O> {
+        let (ct, mut gone) = (self.context.ct.clone(), self.gone.clone());
+        let waits = !self.is_brief && (self.is_own || self.delegation.is_some());
+        async move {
+            let hung_up = async {
+                let gone = gone.wait_for(Option::is_some).await.ok().and_then(|gone| *gone);
+                at(gone.filter(|_| waits).map(|gone| gone + GRACE)).await;
+            };
+            tokio::select! {
+                () = ct.cancelled() => {}
+                () = hung_up => {}
+            }
+        }
+    }
+
     /// The client has taken its call back. What the engine may be accepting just now cannot be
     /// cancelled before it is known, so that is waited for.
     fn take_back(&mut self) {
@@ -267,6 +292,7 @@ impl<'a, O: Office> Follow<'a, O> {
 struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
+    gone: watch::Receiver<Option<Instant>>,
     said: u32,
     /// What is told next, and when.
     held: Option<(Instant, String)>,
@@ -295,8 +321,11 @@ impl Progress {
         };
         self.said = self.said.saturating_add(1);
         let note = ProgressNotificationParam::new(token, f64::from(self.said));
-        // A client that is gone notices when it reads.
-        let _ = self.peer.notify_progress(note.with_message(&message)).await;
+        // To a client that is gone nothing is sent any more, and nobody says so.
+        tokio::select! {
+            _ = self.peer.notify_progress(note.with_message(&message)) => {}
+            _ = self.gone.wait_for(Option::is_some) => {}
+        }
     }
 }
 

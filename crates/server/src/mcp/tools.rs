@@ -72,7 +72,8 @@ fn looking_on() -> Vec<Tool> {
             &["delegationId"],
         )
         .with_raw_output_schema(answer()),
-        looking("delegate_list", "Delegations under way, then recent ones.", &json!({}), &[]),
+        looking("delegate_list", "Delegations under way, then recent ones.", &json!({}), &[])
+            .with_raw_output_schema(having(&json!({"delegations": {"type": "array"}}))),
         tool(
             "delegate_cancel",
             "Stop a delegation, or one subtask of it, and everything below. Work is kept.",
@@ -81,20 +82,25 @@ fn looking_on() -> Vec<Tool> {
                 "reason": {"type": "string"},
             }),
             &["delegationId"],
-        ),
+        )
+        .with_raw_output_schema(having(&json!({"delegationId": id(), "status": id()}))),
     ]
 }
 
 /// Who there is, and one's own result.
 fn belonging() -> Vec<Tool> {
     vec![
-        looking("list_agents", "Agents you may delegate to.", &json!({}), &[]),
+        looking("list_agents", "Agents you may delegate to.", &json!({}), &[])
+            .with_raw_output_schema(having(&json!({"agents": {"type": "array"}}))),
         looking(
             "explain_permissions",
             "Which tools an agent would have under you or under a parent, and why.",
             &json!({"child": {"type": "string"}, "parent": {"type": "string"}}),
             &["child"],
-        ),
+        )
+        .with_raw_output_schema(having(&json!({
+            "allowed": {"type": "boolean"}, "tools": {"type": "array"},
+        }))),
         tool(
             "submit_result",
             "Hand in your own result, if you were given a task by a delegation. The last counts.",
@@ -117,7 +123,8 @@ fn belonging() -> Vec<Tool> {
                 "next_steps": {"type": "string"}, "data": {},
             }),
             &["status", "summary"],
-        ),
+        )
+        .with_raw_output_schema(having(&json!({"submitted": {"type": "boolean"}}))),
     ]
 }
 
@@ -152,6 +159,13 @@ fn answer() -> Arc<JsonObject> {
             "remaining": {"type": "object"},
         },
     })))
+}
+
+/// An answer that has all of these.
+fn having(properties: &Value) -> Arc<JsonObject> {
+    let names: Vec<&String> =
+        properties.as_object().into_iter().flat_map(|all| all.keys()).collect();
+    Arc::new(object(json!({"type": "object", "required": names, "properties": properties})))
 }
 
 fn object(value: Value) -> JsonObject {

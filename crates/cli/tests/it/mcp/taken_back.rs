@@ -76,3 +76,33 @@ fn work_that_is_taken_back_while_the_engine_starts_ends_cancelled() {
     let end = client.call("delegate_wait", &json!({"delegationId": id, "timeout": "60s"}));
     assert_eq!(end["structuredContent"]["status"], "cancelled", "{end}");
 }
+
+#[test]
+fn a_client_that_hangs_up_cancels_what_it_waits_for_and_nothing_else() {
+    let session = project(&[("w", "sleep 300")]);
+    let mut client = Client::of(&session);
+    let handle = client.call("delegate", &json!({"agent": "w", "task": "Handle", "wait": false}));
+    let kept = handle["structuredContent"]["delegationId"].clone();
+    client.begin(
+        "tools/call",
+        &json!({"name": "delegate_wait", "arguments": {"delegationId": kept}}),
+    );
+    let params = json!({
+        "name": "delegate", "arguments": {"agent": "w", "task": "Sleep"},
+        "_meta": {"progressToken": 1},
+    });
+    client.begin("tools/call", &params);
+    let waited_for = loop {
+        let said = client.read()["params"]["message"].as_str().unwrap_or_default().to_owned();
+        if let Some((id, _)) = said.split_once(" was accepted") {
+            break json!(id);
+        }
+    };
+    assert_eq!(client.hang_up(), Some(0));
+    let mut next = Client::of(&session);
+    let end = next.call("delegate_wait", &json!({"delegationId": waited_for, "timeout": "30s"}));
+    assert_eq!(end["structuredContent"]["status"], "cancelled", "{end}");
+    let seen = next.call("delegate_status", &json!({"delegationId": kept}));
+    assert_eq!(seen["structuredContent"]["status"], "running", "{seen}");
+    next.call("delegate_cancel", &json!({"delegationId": kept}));
+}
