@@ -296,6 +296,7 @@ fn receipt() -> Receipt {
         }],
         fenced: Some(true),
         fence_gaps: Vec::new(),
+        fence_refused: None,
         in_submodules: Vec::new(),
         truncated: false,
         brief_cut: vec!["artifacts".to_owned()],
