@@ -161,7 +161,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "refusals",
-        what: "receipts name what was refused",
+        what: "receipts name what Landlock refused",
         by: By::Audit(7),
         gap: "the kernel tells it to the machine's audit log, from Landlock 7 (Linux 6.15)",
         weight: Weight::Known,

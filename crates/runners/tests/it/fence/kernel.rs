@@ -78,6 +78,20 @@ fn what_namespaces_add() {
 }
 
 #[test]
+fn why_refusals_are_not_told_is_said() {
+    let why = |abi, untold: Option<&str>| {
+        let untold = untold.map(str::to_owned);
+        let kernel = Kernel { abi, obstacle: None, namespaces: none(), untold };
+        let mut rules = kernel.rules(Network::Allow);
+        rules.find_map(|(rule, held)| (rule.name == "refusals").then_some(held)).unwrap()
+    };
+    let tells = "the kernel tells it to the machine's audit log, from Landlock 7 (Linux 6.15)";
+    assert_eq!(why(7, None), Held::Yes);
+    assert_eq!(why(6, None), Held::No(tells.to_owned()));
+    assert_eq!(why(7, Some("audit is off")), Held::No(format!("{tells} (audit is off)")));
+}
+
+#[test]
 fn this_kernel_is_asked_once_and_can_fence() {
     let kernel = Kernel::current();
     assert!(kernel.can_fence(), "{kernel:?}");
