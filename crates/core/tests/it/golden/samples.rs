@@ -298,7 +298,7 @@ fn receipt() -> Receipt {
         fence_gaps: Vec::new(),
         fence_refused: Some(vec![FenceRefusal {
             what: "fs.read_file".to_owned(),
-            target: Some("/home/me/.ssh/id".to_owned()),
+            target: Some("/srv/other/secret".to_owned()),
         }]),
         in_submodules: Vec::new(),
         truncated: false,
