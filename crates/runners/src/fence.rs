@@ -6,11 +6,13 @@
 //! named, or it does not stand and the reason is told. Nothing here decides what an
 //! attempt may do; that is told in a [`Fence`].
 
+pub(crate) mod audit;
 mod capabilities;
 mod kernel;
 mod marks;
 mod namespaces;
 mod raise;
+mod refusals;
 
 use std::fs;
 use std::io;
@@ -18,12 +20,14 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 
 use legation_core::config::Network;
+use legation_core::returns::FenceRefusal;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use capabilities::may_mount;
 pub use kernel::{Held, Kernel, Rule};
 pub(crate) use namespaces::prepare;
 pub use namespaces::{Namespaces, SWITCHES};
+pub use refusals::{ACCESS, DOMAIN, MAX_TOLD, Refusals};
 
 /// What lies on which side of the fence. Of the paths that are named here, the one that
 /// is nearest above a file decides about it, and the most that is said of it holds.
@@ -52,6 +56,9 @@ pub struct Standing {
     pub is_on: bool,
     /// What it does not hold here; where it does not stand, why.
     pub gaps: Vec<String>,
+    /// What it has refused, as far as the kernel told; absent where it tells nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Vec<FenceRefusal>>,
 }
 
 /// Why a program was not started.
@@ -68,6 +75,16 @@ pub enum Error {
     Start(#[from] io::Error),
 }
 
+impl Standing {
+    fn on(gaps: Vec<String>) -> Self {
+        Self { is_on: true, gaps, refused: None }
+    }
+
+    fn off(why: String) -> Self {
+        Self { is_on: false, gaps: vec![why], refused: None }
+    }
+}
+
 impl Fence {
     /// Starts a program inside the fence. Where the fence cannot be raised, the program
     /// is started without, or not at all where it was required.
@@ -80,7 +97,7 @@ impl Fence {
         match inside {
             Ok((child, standing)) => Ok((child?, standing)),
             Err(why) if self.required => Err(Error::NoFence(why)),
-            Err(why) => Ok((command.spawn()?, Standing { is_on: false, gaps: vec![why] })),
+            Err(why) => Ok((command.spawn()?, Standing::off(why))),
         }
     }
 
@@ -90,8 +107,8 @@ impl Fence {
         let kernel = Kernel::current();
         match (kernel.unfit(self.network).filter(|_| self.required), &kernel.obstacle) {
             (Some(why), _) => Err(Error::NoFence(why)),
-            (None, Some(why)) => Ok(Standing { is_on: false, gaps: vec![why.clone()] }),
-            (None, None) => Ok(Standing { is_on: true, gaps: kernel.gaps(self.network) }),
+            (None, Some(why)) => Ok(Standing::off(why.clone())),
+            (None, None) => Ok(Standing::on(kernel.gaps(self.network))),
         }
     }
 
@@ -113,6 +130,6 @@ impl Fence {
             Some(why) if self.required => return Err(why),
             Some(_) | None => gaps.extend(kernel.gaps(self.network)),
         }
-        Ok((command.spawn(), Standing { is_on: true, gaps }))
+        Ok((command.spawn(), Standing::on(gaps)))
     }
 }

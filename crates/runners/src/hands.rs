@@ -14,7 +14,7 @@ use tokio::process::ChildStdin;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::{oneshot, watch};
 
-use crate::fence::Standing;
+use crate::fence::{MAX_TOLD, Standing};
 use crate::keep::{Ended, Limits, Order, Segments, Supervision, Written};
 use crate::procfs;
 use crate::supervise::{Exit, Keeper, Remote, Running, Stream, tail};
@@ -99,9 +99,7 @@ impl Sum {
     /// Both together; of a fence, the worse.
     pub(crate) fn with(self, other: Self) -> Self {
         let fence = match (self.fence, other.fence) {
-            (Some(one), Some(two)) => {
-                Some(Standing { is_on: one.is_on && two.is_on, gaps: union(one.gaps, two.gaps) })
-            }
+            (Some(one), Some(two)) => Some(worse(one, two)),
             (one, two) => one.or(two),
         };
         let supervised_by = match (self.supervised_by, other.supervised_by) {
@@ -126,10 +124,19 @@ impl Sum {
     }
 }
 
-fn union(mut one: Vec<String>, two: Vec<String>) -> Vec<String> {
-    for gap in two {
-        if !one.contains(&gap) {
-            one.push(gap);
+/// Of two fences, what holds for both, and all that they refused.
+fn worse(one: Standing, two: Standing) -> Standing {
+    let refused = match (one.refused, two.refused) {
+        (Some(one), Some(two)) => Some(union(one, two).into_iter().take(MAX_TOLD).collect()),
+        (one, two) => one.or(two),
+    };
+    Standing { is_on: one.is_on && two.is_on, gaps: union(one.gaps, two.gaps), refused }
+}
+
+fn union<T: PartialEq>(mut one: Vec<T>, two: Vec<T>) -> Vec<T> {
+    for new in two {
+        if !one.contains(&new) {
+            one.push(new);
         }
     }
     one

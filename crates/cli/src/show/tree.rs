@@ -12,6 +12,8 @@ use crate::page::{clipped, tame, width, wrapped};
 const MAX_LINES: usize = 8;
 /// Lines of a conflict that are told.
 const MAX_CONFLICT_LINES: usize = 24;
+/// Refusals of the fence that are named.
+const MAX_REFUSALS: usize = 3;
 /// Columns that words have at least, however deep they stand.
 const MIN_WORDS: usize = 30;
 
@@ -233,10 +235,11 @@ fn add_words(page: &mut String, (delegation, subtask): (&str, &Value), before: &
         words.push(format!("{}: {}", text(error, "type"), text(error, "message")));
     }
     words.push(failure.to_owned());
-    if let Some(downgraded) = subtask.get("receipt") {
-        for doubt in list(downgraded, "downgraded") {
+    if let Some(receipt) = subtask.get("receipt") {
+        for doubt in list(receipt, "downgraded") {
             words.push(doubt.as_str().unwrap_or_default().to_owned());
         }
+        words.extend(refused(list(receipt, "fenceRefused")));
     }
     if text(subtask, "status") == "awaiting_approval" {
         let (asks, answer) = (text(subtask, "asks"), approve(delegation, text(subtask, "id")));
@@ -257,6 +260,20 @@ fn add_words(page: &mut String, (delegation, subtask): (&str, &Value), before: &
     for line in conflict(list(details, "hunks")) {
         let _ = writeln!(page, "{before}    {}", clipped(&tame(&line), room.saturating_sub(2)));
     }
+}
+
+/// What the fence refused, if anything.
+fn refused(refusals: &[Value]) -> Option<String> {
+    let named = refusals.iter().take(MAX_REFUSALS);
+    let named: Vec<String> = named
+        .map(|refusal| format!("{} {}", text(refusal, "what"), text(refusal, "target")))
+        .map(|named| named.trim_end().to_owned())
+        .collect();
+    let rest = match refusals.len().saturating_sub(MAX_REFUSALS) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("the fence refused {}{rest}", named.join(", ")))
 }
 
 /// What stands against what, line by line, as it stands in the files.

@@ -4,7 +4,7 @@ use expect_test::expect;
 use legation_engine::protocol::{Reply, Wish};
 use serde_json::json;
 
-use crate::fake_engine::{FakeEngine, answer, say};
+use crate::fake_engine::{FakeEngine, answer, say, view};
 use crate::session::Session;
 
 #[test]
@@ -179,4 +179,27 @@ fn an_engine_that_dies_before_it_has_heard_is_told_again() {
     assert!(seen.contains("\"completed\""), "{seen}");
     let wishes = [(); 4].map(|()| engine.heard().wish);
     assert!(wishes.iter().all(|wish| matches!(wish, Wish::Steer(_))), "{wishes:?}");
+}
+
+#[test]
+fn what_the_fence_refused_is_told_in_a_line() {
+    let mut session = Session::new();
+    let socket = session.root().join("own.sock");
+    session.set("LEGATION_SOCKET", socket.to_str().unwrap());
+    let mut view = view("completed");
+    view["subtasks"][0]["receipt"]["fenceRefused"] = json!([
+        {"what": "fs.read_file", "target": "/a/\u{1b}[31msecret"},
+        {"what": "scope.signal", "target": "process 1 (init)"},
+        {"what": "fs.read_dir"},
+        {"what": "fs.read_file", "target": "/b"},
+    ]);
+    let end = say(Reply::Answer { status: "completed".to_owned(), view });
+    let _engine = FakeEngine::start(&socket, vec![vec![end]]);
+    let seen = session.run(&["resume", "del-1", "--wait"]);
+    let mut lines = seen.lines().skip_while(|line| !line.contains("the fence"));
+    let told = [lines.next().unwrap(), lines.next().unwrap()].map(str::trim).join("\n");
+    expect![[r#"
+        the fence refused fs.read_file /a/\u{1b}[31msecret, scope.signal process 1
+        (init), fs.read_dir, and 1 more"#]]
+    .assert_eq(&told);
 }

@@ -238,6 +238,9 @@ pub struct Receipt {
     /// What the fence did not hold; where it was off, why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fence_gaps: Vec<String>,
+    /// What the fence refused; absent where the kernel does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fence_refused: Option<Vec<FenceRefusal>>,
     /// Whether the output ended in the middle.
     pub truncated: bool,
     /// What the brief left out to fit.
@@ -258,6 +261,17 @@ pub struct RefusedEntry {
     pub code: Code,
     /// The reason.
     pub message: String,
+}
+
+/// Something that the fence refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FenceRefusal {
+    /// What it would not let happen, in the kernel's words, such as `fs.read_file`.
+    pub what: String,
+    /// The path, port or process that it was about, where the kernel says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
 }
 
 /// A verification command that the runtime ran itself.

@@ -209,16 +209,19 @@ pub(super) fn home_folder() -> Option<PathBuf> {
 
 /// Enters in a receipt what came of the fence.
 pub(super) fn record(exit: &Exit, receipt: &mut Receipt) {
-    let (fenced, gaps) = match exit {
+    let (fenced, gaps, refused) = match exit {
         Exit::Ended(ended) => match &ended.fence {
-            Some(Standing { is_on, gaps }) => (Some(*is_on), gaps.clone()),
+            Some(Standing { is_on, gaps, refused }) => {
+                (Some(*is_on), gaps.clone(), refused.clone())
+            }
             // A program that never began was neither inside nor outside.
-            None if ended.start_failed.is_some() => (None, Vec::new()),
-            None => (Some(false), vec![OFF.to_owned()]),
+            None if ended.start_failed.is_some() => (None, Vec::new(), None),
+            None => (Some(false), vec![OFF.to_owned()], None),
         },
-        Exit::Lost { .. } => (None, Vec::new()),
+        Exit::Lost { .. } => (None, Vec::new(), None),
     };
     receipt.fenced = fenced;
+    receipt.fence_refused = refused;
     receipt.fence_gaps = gaps;
     if let Exit::Ended(ended) = exit {
         receipt.fence_gaps.extend(ended.ceiling_gaps.iter().cloned());

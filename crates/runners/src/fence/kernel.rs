@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use landlock::{LandlockStatus, RestrictionStatus, RulesetStatus};
 use legation_core::config::Network;
 
+use super::audit;
 use super::namespaces::Namespaces;
 use super::raise::{blank, in_words};
 
@@ -17,6 +18,8 @@ pub struct Kernel {
     pub obstacle: Option<String>,
     /// The namespaces that programs can be given beside it.
     pub namespaces: Namespaces,
+    /// Why nobody here is told what was refused, where that is so.
+    pub untold: Option<String>,
 }
 
 /// Something that a fence may hold.
@@ -43,6 +46,8 @@ enum By {
     Network,
     /// A mount namespace.
     Mounts,
+    /// The audit log, which Landlock writes to from this version on.
+    Audit(u32),
     /// Nothing so far.
     Nothing,
 }
@@ -156,9 +161,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "refusals",
-        what: "receipts name what was refused",
-        by: By::Nothing,
-        gap: "the kernel tells that to the machine's audit log alone, from Landlock 7 (Linux 6.15)",
+        what: "receipts name what Landlock refused",
+        by: By::Audit(7),
+        gap: "the kernel tells it to the machine's audit log, from Landlock 7 (Linux 6.15)",
         weight: Weight::Known,
     },
 ];
@@ -173,13 +178,17 @@ impl Kernel {
                 ruleset.restrict_self()
             });
             let namespaces = Namespaces::try_out();
-            let none = |why| Self { abi: 0, obstacle: Some(why), namespaces: namespaces.clone() };
+            let untold = audit::obstacle();
             match tried.join() {
-                Ok(Ok(status)) => Self::told(&status, namespaces),
-                Ok(Err(error)) => none(in_words(&error)),
-                Err(_) => none("its trial broke off".to_owned()),
+                Ok(Ok(status)) => Self { untold, ..Self::told(&status, namespaces) },
+                Ok(Err(error)) => Self::none(in_words(&error), namespaces),
+                Err(_) => Self::none("its trial broke off".to_owned(), namespaces),
             }
         })
+    }
+
+    fn none(why: String, namespaces: Namespaces) -> Self {
+        Self { abi: 0, obstacle: Some(why), namespaces, untold: None }
     }
 
     /// The kernel, by what it says of a thread that it was asked to fence in.
@@ -194,7 +203,9 @@ impl Kernel {
         };
         let stands = status.no_new_privs && status.ruleset != RulesetStatus::NotEnforced;
         let refused = (!stands).then_some("the kernel did not raise it");
-        Self { abi, obstacle: obstacle.or(refused).map(str::to_owned), namespaces }
+        // It takes a while to find out, and a fence that is raised does not depend on it.
+        let untold = Some("nobody has asked".to_owned());
+        Self { abi, obstacle: obstacle.or(refused).map(str::to_owned), namespaces, untold }
     }
 
     /// Whether a fence can be raised at all.
@@ -218,6 +229,9 @@ impl Kernel {
             By::LandlockOrNetwork(since) => (self.abi >= since || namespaced, None),
             By::Network => (namespaced, why),
             By::Mounts => (self.namespaces.hold_modes(network), why),
+            By::Audit(since) => {
+                (self.abi >= since && self.untold.is_none(), self.untold.as_deref())
+            }
             By::Nothing => (false, None),
         };
         if is_held && self.can_fence() {

@@ -50,6 +50,8 @@ pub(super) fn raise(fence: &Fence) -> Result<(Kernel, Vec<String>), String> {
     // While there is still the power to.
     let Entered { namespaces, gaps } = namespaces::enter(&fence);
     capabilities::lower().map_err(|error| format!("capabilities cannot be given up: {error}"))?;
+    // A kernel that cannot log goes without.
+    let ruleset = ruleset.log_new_exec(true).map_err(|error| in_words(&error))?;
     let status = ruleset.restrict_self().map_err(|error| in_words(&error))?;
     let kernel = Kernel::told(&status, namespaces);
     match kernel.obstacle {

@@ -22,6 +22,8 @@ use super::pace::Time;
 use super::program::Program;
 use super::segments::Segments;
 use super::signals::Signals;
+use crate::fence::Standing;
+use crate::fence::audit::Listening;
 use crate::procfs;
 
 /// How long processes that nothing seems to end are tried.
@@ -91,6 +93,7 @@ async fn keep(
     over.send_replace(true);
     let (stdout, listener) = stdout.await?;
     let (stderr, _) = stderr.await?;
+    let refused = program.refusals.and_then(Listening::end);
     let group = watch.tree.group.take();
     group.as_deref().inspect(|group| cgroup::remove(group));
     program.held.remove();
@@ -108,7 +111,7 @@ async fn keep(
         cpu_ms: cpu_ms(),
         supervised_by: group.map_or(Supervision::Subreaper, |_| Supervision::Cgroup),
         ceiling_gaps: program.held.gaps,
-        fence: program.fence,
+        fence: program.fence.map(|fence| Standing { refused, ..fence }),
         ..Ended::default()
     };
     Ok((ended, listener))

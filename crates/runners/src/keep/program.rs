@@ -12,6 +12,7 @@ use rustix::process::Pid;
 use super::ceilings::Held;
 use super::cgroup;
 use super::order::Order;
+use crate::fence::audit::Listening;
 use crate::fence::{self, Standing};
 use crate::procfs;
 
@@ -26,6 +27,8 @@ pub(super) struct Program {
     pub(super) group: Option<PathBuf>,
     /// What came of the fence that was ordered.
     pub(super) fence: Option<Standing>,
+    /// What the fence refuses, where the kernel tells.
+    pub(super) refusals: Option<Listening>,
     /// What limits it.
     pub(super) held: Held,
 }
@@ -36,6 +39,8 @@ type Born = (Child, Option<Standing>);
 impl Program {
     /// Starts it, or says in words why that is not possible.
     pub(super) fn start(order: &Order) -> Result<Self, String> {
+        // Before there is anything to hear.
+        let refusals = order.fence.as_ref().and_then(|_| Listening::begin());
         let (child, group, held) = start_in(order);
         let (mut child, fence) = child.map_err(|error| match error {
             fence::Error::NoFence(_) | fence::Error::NoCeiling(_) => error.to_string(),
@@ -47,7 +52,7 @@ impl Program {
             return Err("the program has no standard input or output".to_owned());
         };
         let (stdin, stdout, stderr) = (stdin.into(), stdout.into(), stderr.into());
-        Ok(Self { pid, stdin, stdout, stderr, group, fence, held })
+        Ok(Self { pid, stdin, stdout, stderr, group, fence, refusals, held })
     }
 }
 

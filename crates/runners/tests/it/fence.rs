@@ -3,4 +3,5 @@
 mod closed;
 mod kernel;
 mod outside;
+mod refusals;
 mod stage;

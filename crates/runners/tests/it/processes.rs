@@ -7,6 +7,7 @@ mod found;
 mod freeze;
 mod output;
 mod owner;
+mod refusals;
 mod stage;
 mod start;
 mod time;

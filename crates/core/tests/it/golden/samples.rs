@@ -8,8 +8,8 @@ use legation_core::Code;
 use legation_core::agent::{ContextMode, Operation};
 use legation_core::config::{Limits, Pattern, Recovery};
 use legation_core::returns::{
-    Artifact, Evidence, Grandchild, Metadata, Receipt, Return, ReturnError, ReturnStatus,
-    StopReason, Tokens, Verification,
+    Artifact, Evidence, FenceRefusal, Grandchild, Metadata, Receipt, Return, ReturnError,
+    ReturnStatus, StopReason, Tokens, Verification,
 };
 use legation_core::time::Now;
 use legation_core::tree::command::Habits;
@@ -303,6 +303,10 @@ fn receipt() -> Receipt {
         }],
         fenced: Some(true),
         fence_gaps: Vec::new(),
+        fence_refused: Some(vec![FenceRefusal {
+            what: "fs.read_file".to_owned(),
+            target: Some("/srv/other/secret".to_owned()),
+        }]),
         in_submodules: Vec::new(),
         truncated: false,
         brief_cut: vec!["artifacts".to_owned()],

@@ -23,7 +23,7 @@ fn what_each_kernel_holds() {
     let mut told = String::new();
     for abi in 0..=7 {
         let obstacle = (abi == 0).then(|| "this kernel has no Landlock".to_owned());
-        let kernel = Kernel { abi, obstacle, namespaces: none() };
+        let kernel = Kernel { abi, obstacle, namespaces: none(), untold: None };
         let held = kernel.rules(Network::Allow).filter(|(_, held)| *held == Held::Yes);
         let held: Vec<&str> = held.map(|(rule, _)| rule.name).collect();
         let [fit, ports, offline] = EVERY_NETWORK.map(|network| fitness(&kernel, network));
@@ -38,7 +38,7 @@ fn what_each_kernel_holds() {
         4: read write move network ports memory; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
         5: read write move devices network ports memory; 2 gaps, fit; own ports 2 gaps, fit; offline 3 gaps, unfit
         6: read write move devices network ports signals abstract_sockets memory; 0 gaps, fit; own ports 0 gaps, fit; offline 1 gaps, unfit
-        7: read write move devices network ports signals abstract_sockets memory; 0 gaps, fit; own ports 0 gaps, fit; offline 1 gaps, unfit
+        7: read write move devices network ports signals abstract_sockets memory refusals; 0 gaps, fit; own ports 0 gaps, fit; offline 1 gaps, unfit
     "#]].assert_eq(&told);
 }
 
@@ -48,7 +48,7 @@ fn what_namespaces_add() {
     for (name, namespaces) in
         [("both", Namespaces::Both), ("in users", Namespaces::InUsers), ("none", none())]
     {
-        let kernel = Kernel { abi: 3, obstacle: None, namespaces };
+        let kernel = Kernel { abi: 3, obstacle: None, namespaces, untold: None };
         for network in EVERY_NETWORK {
             let rules = kernel.rules(network);
             let rules = rules.filter(|(rule, _)| ["network", "modes", "udp"].contains(&rule.name));
@@ -75,6 +75,20 @@ fn what_namespaces_add() {
         none, OwnPorts: no network (Linux 6.7), no modes (they take root), no udp (they take root); 4 gaps, unfit
         none, Deny: no network (Linux 6.7), no modes (they take root), no udp (they take root); 5 gaps, unfit
     "#]].assert_eq(&told);
+}
+
+#[test]
+fn why_refusals_are_not_told_is_said() {
+    let why = |abi, untold: Option<&str>| {
+        let untold = untold.map(str::to_owned);
+        let kernel = Kernel { abi, obstacle: None, namespaces: none(), untold };
+        let mut rules = kernel.rules(Network::Allow);
+        rules.find_map(|(rule, held)| (rule.name == "refusals").then_some(held)).unwrap()
+    };
+    let tells = "the kernel tells it to the machine's audit log, from Landlock 7 (Linux 6.15)";
+    assert_eq!(why(7, None), Held::Yes);
+    assert_eq!(why(6, None), Held::No(tells.to_owned()));
+    assert_eq!(why(7, Some("audit is off")), Held::No(format!("{tells} (audit is off)")));
 }
 
 #[test]
