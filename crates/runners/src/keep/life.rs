@@ -93,7 +93,9 @@ async fn keep(
     over.send_replace(true);
     let (stdout, listener) = stdout.await?;
     let (stderr, _) = stderr.await?;
-    let refused = program.refusals.and_then(Listening::end);
+    // A fence that does not stand refuses nothing, and there is nothing to be told of it.
+    let stands = program.fence.as_ref().is_some_and(|fence| fence.is_on);
+    let refused = program.refusals.and_then(Listening::end).filter(|_| stands);
     let group = watch.tree.group.take();
     group.as_deref().inspect(|group| cgroup::remove(group));
     program.held.remove();

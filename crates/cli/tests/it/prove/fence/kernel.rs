@@ -63,3 +63,21 @@ fn a_fence_that_is_required_and_can_be_had_is_raised() {
     let fenced = &said["subtasks"][0]["receipt"]["fenced"];
     assert_eq!((code, fenced), (0, &true.into()), "{said}");
 }
+
+#[test]
+fn the_receipt_names_what_was_refused_where_the_kernel_tells() {
+    let stage = stage("");
+    let hidden = stage.project().join("README.md").display().to_string();
+    let script = format!("cat {hidden}; legation submit --status completed --summary done");
+    stage.agent("curious", "", &script);
+    let (_, told) = stage.json(&["doctor"]);
+    let rule = told["fence"]["rules"].as_array().unwrap().last().unwrap();
+    if rule["held"] == false {
+        eprintln!("SKIPPED: {}: {}", rule["rule"], rule["why"]);
+        return;
+    }
+    let (_, said) = stage.json(&["delegate", "--agent", "curious", "Look around"]);
+    let refused = &said["subtasks"][0]["receipt"]["fenceRefused"];
+    let expected = serde_json::json!([{"what": "fs.read_file", "target": hidden}]);
+    assert_eq!(refused, &expected, "{said}");
+}
