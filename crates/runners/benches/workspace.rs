@@ -7,9 +7,9 @@
 use std::error::Error;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use legation_runners::workspace::{From, New, Note, Options, Place, Spaces, Start, Wanted};
 use serde_json::{Map, Value};
@@ -50,15 +50,13 @@ fn measure(scratch: &Path, (files, only): (usize, Option<&str>)) -> Result<Vec<F
         [("overlay", Wanted::Overlay), ("pool", Wanted::Pool), ("worktree", Wanted::Worktree)];
     for (name, wanted) in ways.into_iter().filter(|way| only.is_none_or(|only| only == way.0)) {
         settle();
-        let mut bare = Bare::add(scratch, &project)?;
-        settle();
         let state = scratch.join(name);
         let options = Options { mechanism: wanted, ..Options::default() };
         let spaces = Spaces::open_with(&project, &state, &options)?;
         if spaces.mechanism().obstacle.is_some() {
-            bare.remove(&project)?;
             continue;
         }
+        let mut bare = Bare::default();
         let ours = one_by_one(&spaces, &project, &mut bare)?;
         found.push(labelled(("legation", name, files), ours));
         found.push(labelled(("git worktree", name, files), bare.remove(&project)?));
@@ -120,45 +118,40 @@ fn median(mut times: Vec<f64>) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// A worktree of git alone.
+/// Worktrees of git alone, each looked at once: how much of one git reads again at its first
+/// look depends on when in a second its checkout ended.
+#[derive(Default)]
 struct Bare {
-    tree: PathBuf,
-    create_ms: f64,
-    /// Its index as git first wrote it.
-    index: (PathBuf, Vec<u8>, SystemTime),
+    trees: Vec<String>,
+    creates: Vec<f64>,
     statuses: Vec<f64>,
 }
 
 impl Bare {
-    fn add(scratch: &Path, project: &Path) -> Result<Self> {
-        let tree = scratch.join("tree");
+    /// Makes one more, and has git look at it for the first time.
+    fn add(&mut self, project: &Path) -> Result<()> {
+        let tree = format!("{}-tree-{}", project.display(), self.trees.len());
         let start = Instant::now();
-        git(project, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy()])?;
-        let create_ms = ms(start);
-        let index = project.join(".git/worktrees/tree/index");
-        let (bytes, written) = (fs::read(&index)?, fs::metadata(&index)?.modified()?);
-        Ok(Self { tree, create_ms, index: (index, bytes, written), statuses: Vec::new() })
-    }
-
-    /// The first look of git; every one is the first, with the index as it was then.
-    fn status(&mut self) -> Result<()> {
-        let (path, bytes, written) = &self.index;
-        fs::write(path, bytes)?;
-        fs::File::options().write(true).open(path)?.set_modified(*written)?;
+        git(project, &["worktree", "add", "-q", "--detach", &tree])?;
+        self.creates.push(ms(start));
         let start = Instant::now();
-        git(&self.tree, &["status", "--porcelain"])?;
+        git(Path::new(&tree), &["status", "--porcelain"])?;
         self.statuses.push(ms(start));
+        self.trees.push(tree);
         Ok(())
     }
 
     fn remove(self, project: &Path) -> Result<Figures> {
-        let start = Instant::now();
-        git(project, &["worktree", "remove", "--force", &self.tree.to_string_lossy()])?;
-        let remove = ms(start);
+        let mut removes = Vec::new();
+        for tree in &self.trees {
+            let start = Instant::now();
+            git(project, &["worktree", "remove", "--force", tree])?;
+            removes.push(ms(start));
+        }
         let mut figures = Figures::new();
-        figures.insert("create_ms".into(), self.create_ms.into());
+        figures.insert("create_ms".into(), median(self.creates).into());
         figures.insert("status_ms".into(), median(self.statuses).into());
-        figures.insert("remove_ms".into(), remove.into());
+        figures.insert("remove_ms".into(), median(removes).into());
         Ok(figures)
     }
 }
@@ -202,7 +195,7 @@ fn one_by_one(spaces: &Spaces, project: &Path, bare: &mut Bare) -> Result<Figure
         git(&place.root, &["status", "--porcelain"])?;
         statuses.push(ms(start));
         // Right beside it, since times on the clock are worth something only then.
-        bare.status()?;
+        bare.add(project)?;
         let (look, remove) = end(spaces, &place)?;
         looks.push(look);
         removes.push(remove);
