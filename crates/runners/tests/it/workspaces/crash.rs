@@ -1,9 +1,10 @@
 //! A process that is killed at any moment loses no work and leaves nothing behind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -140,6 +141,38 @@ fn left(project: &Project) -> Vec<String> {
     left
 }
 
+/// What grows with what is kept, or is there to be used again and bounded in number.
+const MEANT_TO_STAY: [&str; 3] = ["pins", "pool", "provenance"];
+/// Checkouts that are kept for later use.
+const MOST_SPARES: usize = 10;
+
+/// All other files of ours, and their sizes.
+fn on_disk(project: &Project) -> BTreeMap<PathBuf, u64> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![project.state()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let about = fs::symlink_metadata(&path).unwrap();
+            let is_meant = path.file_name().is_some_and(|name| {
+                folder == project.state() && MEANT_TO_STAY.iter().any(|meant| name == *meant)
+            });
+            if about.is_dir() && !is_meant {
+                folders.push(path);
+            } else if !about.is_dir() {
+                found.insert(path, about.len());
+            }
+        }
+    }
+    found
+}
+
+/// How many checkouts wait for their next use.
+fn spares(project: &Project) -> usize {
+    let folders = ["pins", "pool"].map(|name| fs::read_dir(project.state().join(name)));
+    folders.into_iter().flatten().map(Iterator::count).sum()
+}
+
 #[test]
 fn a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing() {
     let cycles = std::env::var(CYCLES).ok().and_then(|text| text.parse().ok());
@@ -150,6 +183,7 @@ fn a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing() {
             let before = project.untouchable();
             // What overlays lie over is there from the start, and stays.
             take_up_one(&project);
+            let disk = on_disk(&project);
             let mut precious = BTreeSet::new();
             for cycle in 0..cycles {
                 precious.extend(worked_until_killed(&project, way, cycle * 3 + number));
@@ -157,6 +191,8 @@ fn a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing() {
                 take_up(&spaces);
                 drop(spaces);
                 assert_eq!(left(&project), Vec::<String>::new(), "after cycle {cycle}");
+                assert_eq!(on_disk(&project), disk, "after cycle {cycle}");
+                assert!(spares(&project) <= MOST_SPARES, "after cycle {cycle}");
                 let made = "ls-tree -r --name-only legation/del-1/result made";
                 let made = project.git(made);
                 let made: BTreeSet<&str> = made.lines().collect();
