@@ -34,6 +34,7 @@ mod scrub;
 mod sweeper;
 mod turn;
 mod types;
+mod upper;
 mod walk;
 
 use std::path::{Path, PathBuf};

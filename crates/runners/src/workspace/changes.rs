@@ -25,7 +25,7 @@ pub(super) struct Changes {
     pub(super) added: Vec<Vec<u8>>,
     pub(super) modified: Vec<Vec<u8>>,
     pub(super) removed: Vec<Vec<u8>>,
-    /// Removed, and what was their folder is now a file or a link.
+    /// Removed, and what is now in their way is a file, a link or something git does not know.
     pub(super) hidden: Vec<Vec<u8>>,
     /// Touched; with the content that each had.
     pub(super) unsure: Vec<(Vec<u8>, String)>,
@@ -73,7 +73,8 @@ pub(super) fn compare(
     }
     // A file that a sparse checkout leaves out is missing on purpose.
     index.entries.retain(|_, entry| !entry.left_out);
-    changes.leave_out(index.entries.into_keys());
+    let others: Vec<&[u8]> = walked.others.iter().map(|other| &*other.path).collect();
+    changes.leave_out(index.entries.into_keys(), &others);
     Ok(Some(changes))
 }
 
@@ -84,14 +85,14 @@ impl Changes {
         lists.all(Vec::is_empty) && self.unsure.is_empty()
     }
 
-    /// Files of the base that are no longer there.
-    fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>) {
-        let now_files: HashSet<&[u8]> = self.added.iter().map(Vec::as_slice).collect();
-        let ends =
-            |path: &[u8], at: usize| path.get(..at).is_some_and(|top| now_files.contains(top));
+    /// Files of the base that are no longer there; of the others only the names matter.
+    pub(super) fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>, others: &[&[u8]]) {
+        let files = self.added.iter().map(Vec::as_slice);
+        let in_the_way: HashSet<&[u8]> = files.chain(others.iter().copied()).collect();
         let is_hidden = |path: &Vec<u8>| {
             let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-            slashes.into_iter().any(|(at, _)| ends(path, at))
+            let mut ends = slashes.map(|(at, _)| at).chain([path.len()]);
+            ends.any(|at| path.get(..at).is_some_and(|top| in_the_way.contains(top)))
         };
         let (hidden, removed) = paths.partition(is_hidden);
         (self.hidden, self.removed) = (hidden, removed);

@@ -376,10 +376,14 @@ pub(super) fn weight(top: &Path) -> u64 {
             if found.dev() != device {
                 continue;
             }
-            bytes = bytes.saturating_add(found.blocks().saturating_mul(BLOCK_BYTES));
-            if found.is_dir() {
+            let blocks = if found.is_dir() {
                 folders.push(entry.path());
-            }
+                found.blocks()
+            } else {
+                // Its other names count the rest.
+                found.blocks().checked_div(found.nlink()).unwrap_or_default()
+            };
+            bytes = bytes.saturating_add(blocks.saturating_mul(BLOCK_BYTES));
         }
     }
     bytes

@@ -116,6 +116,12 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     file.set_modified(time).map_err(Error::files("writing", to))
 }
 
+/// The second in which an index was written.
+pub(super) fn second(path: &Path) -> Result<i64, Error> {
+    let found = fs::metadata(path).map_err(Error::files("reading", path))?;
+    Ok(found.mtime())
+}
+
 /// How many files an index lists, from its first bytes.
 pub(super) fn count(path: &Path) -> Option<usize> {
     let mut header = [0; HEADER_BYTES];

@@ -1,9 +1,9 @@
 //! Workspaces of a project in a git repository.
 //!
-//! A workspace has a repository of its own that borrows the user's objects. We
-//! keep a second one beside it (`repos/<attempt>.git`: configuration, index) that
-//! the child never sees, and every git command that looks at a workspace runs with
-//! that. In the user's repository only objects, `refs/legation/` and
+//! A workspace has a repository of its own that borrows the user's objects. No git
+//! command of ours ever runs with that: the hub, which no child sees, lends its
+//! configuration to all of them, and beside each workspace lies an index of ours
+//! (`repos/<attempt>.git`). In the user's repository only objects, `refs/legation/` and
 //! `refs/heads/legation/` are written.
 
 mod adopt;
@@ -42,13 +42,13 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::choice::{Beyond, Choice, Chooser, Wanted};
-use super::folders::Folders;
+use super::folders::{Folders, gone};
 use super::git::{Call, Git, Trust};
 use super::mechanism::Mechanism;
 use super::refs::Names;
 use super::{
     Applied, Candidate, Error, How, Kept, KeptWork, Merge, New, Note, Options, Origin, Outlook,
-    Place, Seen, Spare, Start, names,
+    Place, Seen, Spare, Start, names, record,
 };
 use history::History;
 use pool::{Cleaner, Shelf};
@@ -74,6 +74,9 @@ pub(super) struct Repository {
     mover: Stay,
     /// The process that writes commits.
     scribe: Stay,
+    /// The file in the hub from which it takes them. It has the name of a lock, so that the
+    /// next start clears away what a crash left.
+    draft: String,
     wanted: Wanted,
     share: Vec<String>,
     chooser: Chooser,
@@ -96,8 +99,10 @@ pub(super) struct Repository {
 struct Ground {
     /// The top of them.
     root: PathBuf,
-    /// Our repository of them, which the child never sees.
-    own: PathBuf,
+    /// A repository of ours, which the child never sees.
+    git_dir: PathBuf,
+    /// Our index of them, nor this.
+    index: PathBuf,
     /// Where their objects are.
     objects: PathBuf,
 }
@@ -113,7 +118,7 @@ impl Repository {
         let Some(user) = User::find(&git, project)? else { return Ok(None) };
         let folders = Folders::open(state, options.dir.as_deref())?;
         let hub = folders.state.join("hub.git");
-        own::write(&hub, &user, None)?;
+        own::write(&hub, &user)?;
         let patience = options.patience;
         let cleaner = Cleaner {
             git: Arc::clone(&git),
@@ -132,6 +137,7 @@ impl Repository {
             patience,
             mover,
             scribe,
+            draft: format!("commit-{}.lock", record::fresh()),
             wanted,
             share: options.share.clone(),
             chooser,
@@ -174,14 +180,19 @@ impl Repository {
 
     /// The files of a workspace.
     fn ground(&self, place: &Place) -> Ground {
-        let own = self.folders.own(&place.attempt);
-        Ground { root: place.root.clone(), own, objects: self.user.objects.clone() }
+        Ground {
+            root: place.root.clone(),
+            git_dir: self.hub.clone(),
+            index: self.folders.own(&place.attempt).join("index"),
+            objects: self.user.objects.clone(),
+        }
     }
 
-    /// A command on files, with our own repository beside them.
+    /// A command on files, with a repository and an index of ours.
     fn on_ground(&self, name: &str, ground: &Ground) -> Call<'_> {
-        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", &ground.own);
+        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", &ground.git_dir);
         let call = call.env("GIT_OBJECT_DIRECTORY", &ground.objects);
+        let call = call.env("GIT_INDEX_FILE", &ground.index);
         call.env("GIT_WORK_TREE", &ground.root).within(&ground.root)
     }
 
@@ -242,6 +253,13 @@ impl Repository {
 
     fn histories(&self) -> MutexGuard<'_, HashMap<(String, String), History>> {
         self.histories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Repository {
+    fn drop(&mut self) {
+        // Should it stay, it is in nobody's way.
+        drop(gone(&self.hub.join(&self.draft)));
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Entries that are looked at before a folder counts as endless.
 const MAX_ENTRIES: usize = 2_000_000;
 
-/// A file or link that was found.
+/// What was found.
 #[derive(Debug)]
 pub(super) struct Found {
     /// Relative to the top, with slashes.
@@ -26,6 +26,8 @@ pub(super) struct Walked {
     pub(super) files: Vec<Found>,
     /// Folders, the top not included.
     pub(super) folders: Vec<Vec<u8>>,
+    /// What is neither: pipes, sockets, devices.
+    pub(super) others: Vec<Found>,
     /// Whether something could not be read, or there was too much.
     pub(super) incomplete: bool,
 }
@@ -88,6 +90,8 @@ pub(super) fn walk(top: &Path, skip: &[PathBuf], locked: Locked) -> io::Result<W
                 folders.push(path);
             } else if metadata.is_file() || metadata.is_symlink() {
                 walked.files.push(Found { path, metadata });
+            } else {
+                walked.others.push(Found { path, metadata });
             }
         }
     }

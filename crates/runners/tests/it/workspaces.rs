@@ -1,5 +1,6 @@
 //! Workspaces with real git in scratch repositories.
 
+mod alike;
 mod beside;
 mod built_on;
 mod counts;

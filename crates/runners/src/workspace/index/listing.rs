@@ -9,11 +9,16 @@ use super::super::Error;
 use super::super::folders::Moment;
 use super::{Entry, Listed, Times, Verdict, each, unreadable, word};
 
+/// Where in an entry the time is when its file was written. The time of its last change
+/// stands before it.
+const MTIME_AT: usize = 8;
+
 /// Every file of a base, in the order of their paths.
 #[derive(Debug)]
 pub(in super::super) struct Listing {
     bytes: Vec<u8>,
     items: Vec<Item>,
+    hash_bytes: usize,
 }
 
 /// Where in the bytes a file is.
@@ -38,7 +43,7 @@ impl Listing {
             Some(())
         });
         read.ok_or_else(|| unreadable(path))?;
-        Ok(Self { bytes, items })
+        Ok(Self { bytes, items, hash_bytes })
     }
 
     /// How many there are.
@@ -98,6 +103,52 @@ impl Listing {
     pub(in super::super) fn is_link_to_repository(&self, number: usize) -> bool {
         let entry = self.items.get(number).and_then(|item| self.listed(item).stat());
         entry.is_some_and(|entry: Entry| entry.is_link_to_repository())
+    }
+
+    /// The places of all other repositories.
+    pub(in super::super) fn links_to_repositories(&self) -> Vec<&[u8]> {
+        let links =
+            (0..).zip(&self.items).filter(|(number, _)| self.is_link_to_repository(*number));
+        links.map(|(_, item)| self.name(item)).collect()
+    }
+
+    /// The content that a file had.
+    pub(in super::super) fn object(&self, number: usize) -> String {
+        let entry =
+            self.items.get(number).and_then(|item| self.listed(item).entry(self.hash_bytes));
+        entry.map(|entry| entry.object).unwrap_or_default()
+    }
+
+    /// The path of a file, or of another repository's place, that is to be there.
+    pub(in super::super) fn expected(&self, number: usize) -> Option<Vec<u8>> {
+        let item = self.items.get(number).filter(|item| !item.left_out)?;
+        Some(self.name(item).to_vec())
+    }
+
+    /// The numbers of all files that were written in this second or later.
+    pub(in super::super) fn since(&self, second: i64) -> Vec<usize> {
+        let written = |item: &Item| {
+            let bytes = self.bytes.get(item.at..).unwrap_or_default();
+            i64::from(word(bytes, MTIME_AT).unwrap_or_default())
+        };
+        let young = (0..).zip(&self.items).filter(|(_, item)| written(item) >= second);
+        young.map(|(number, _)| number).collect()
+    }
+
+    /// Remembers the times that a file has now.
+    pub(in super::super) fn restamp(&mut self, number: usize, now: &Metadata) {
+        let Some(at) = self.items.get(number).map(|item| item.at) else { return };
+        let Entry { ctime, mtime, .. } = Entry::of(now);
+        let words = [ctime.0, ctime.1, mtime.0, mtime.1].map(u32::to_be_bytes).concat();
+        let place = self.bytes.get_mut(at..).and_then(|bytes| bytes.get_mut(..words.len()));
+        if let Some(place) = place {
+            place.copy_from_slice(&words);
+        }
+    }
+
+    /// All of it, as it is written.
+    pub(in super::super) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The path of a file that is to be there.

@@ -10,7 +10,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::SystemTime;
 
-use rustix::fs::{Mode, OFlags, open, openat, renameat};
+use rustix::fs::{Mode, OFlags, mkdirat, open, openat, renameat};
+use rustix::io::Errno;
 
 use super::super::refs::{Head, Names};
 use super::super::{Error, Merge, Note, Place};
@@ -69,14 +70,18 @@ fn move_along(folder: &Path, commit: &str, index: &Path) -> io::Result<()> {
     replace(folder, "index", &fs::read(index)?, Some(time))
 }
 
-/// Replaces a file below a folder. The way there is walked step by step and no link
-/// is followed, because the child may have laid one to somewhere else.
+/// Replaces a file below a folder. The way there is walked step by step, made where it is
+/// missing, and no link is followed, because the child may have laid one to somewhere else.
 fn replace(folder: &Path, path: &str, bytes: &[u8], time: Option<SystemTime>) -> io::Result<()> {
     let step = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut at: OwnedFd = open(folder, step, Mode::empty())?;
     let mut steps = path.split('/').peekable();
     while let Some(name) = steps.next() {
         if steps.peek().is_some() {
+            match mkdirat(&at, name, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
             at = openat(&at, name, step, Mode::empty())?;
             continue;
         }

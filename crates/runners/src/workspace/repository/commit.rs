@@ -4,8 +4,7 @@ use std::fs;
 use std::sync::PoisonError;
 use std::time::{Duration, SystemTime};
 
-use super::super::folders::gone;
-use super::super::{Error, record, refs};
+use super::super::{Error, refs};
 use super::{MAX_REMEMBERED, Repository};
 
 impl Repository {
@@ -54,15 +53,12 @@ impl Repository {
             let call = self.on_objects("hash-object");
             call.args(["-t", "commit", "-w", "--no-filters", "--stdin-paths"]).start()
         };
-        // It has the name of a lock, so that the next start clears away what a crash left.
-        let name = format!("commit-{}.lock", record::fresh());
-        let path = self.hub.join(&name);
-        fs::write(&path, text).map_err(Error::files("writing", &path))?;
         let said = self.scribe.with(("hash-object", start), |session| {
-            session.ask(format!("{name}\n").as_bytes(), b"\n")
-        });
-        gone(&path).map_err(Error::files("removing", &path))?;
-        let said = said?;
+            // One file for all of them, since they are written one after another.
+            let path = self.hub.join(&self.draft);
+            fs::write(&path, text).map_err(Error::files("writing", &path))?;
+            session.ask(format!("{}\n", self.draft).as_bytes(), b"\n")
+        })?;
         Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
     }
 

@@ -25,8 +25,10 @@ impl Repository {
             Some(work) => self.confronted(&begun, work)?,
             None => (self.joined(begun.base.clone(), &new.with)?, None),
         };
+        // The user may ignore other files now than when the hub was last written.
+        own::write(&self.hub, &self.user)?;
         let folder = self.folders.own(attempt);
-        own::write(&folder, &self.user, Some(&base))?;
+        fs::create_dir_all(&folder).map_err(Error::files("making", &folder))?;
         let root = self.folders.workspace(attempt);
         let place = Place {
             tree: new.tree.clone(),

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use legation_core::text::shown::clip;
 
 use super::super::changes::Changes;
-use super::super::folders::Made;
-use super::super::index;
+use super::super::folders::{Made, gone};
 use super::super::{Error, Kept, MAX_FILES_SEEN, Note, Place, Seen};
 use super::history::History;
 use super::works::inside_name;
@@ -166,7 +165,9 @@ impl Repository {
         {
             history = None;
         }
-        index::copy(&folder.join("index"), &index)?;
+        // Git writes a new file where it changes one, so that ours stays as it is.
+        gone(&index).map_err(Error::files("removing", &index))?;
+        fs::hard_link(folder.join("index"), &index).map_err(Error::files("writing", &index))?;
         let head = history.as_ref().map(|history| history.head.clone());
         let commit = if changes.is_empty() && head.as_ref().is_none_or(|head| *head == place.base) {
             place.base.clone()
@@ -203,7 +204,8 @@ impl Repository {
     fn fill_index(&self, place: &Place, index: &PathBuf, changes: &Changes) -> Result<(), Error> {
         let call = || self.on_place("update-index", place).env("GIT_INDEX_FILE", index);
         if !changes.hidden.is_empty() {
-            // Git does not look behind a link, not even to find that nothing is there.
+            // Git does not look behind a link, not even to find that nothing is there, and a
+            // pipe is no answer to it.
             let call = call().args(["--force-remove", "-z", "--stdin"]);
             call.input(joined(&changes.hidden)).run()?;
         }

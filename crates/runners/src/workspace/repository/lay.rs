@@ -10,9 +10,10 @@ use std::path::PathBuf;
 use super::super::changes::{Changes, compare, settle};
 use super::super::choice::Way;
 use super::super::folders::{Laid, Made, Moment};
-use super::super::index::{self, Index};
+use super::super::index::{self, Index, Listing};
 use super::super::overlay::{Overlay, is_laid};
 use super::super::turn::{self, Turn};
+use super::super::upper::compare_written;
 use super::super::{Error, Place};
 use super::{Repository, own};
 
@@ -51,7 +52,8 @@ impl Repository {
     /// Writes the child's repository.
     pub(super) fn equip(&self, site: &Site<'_>) -> Result<(), Error> {
         let folder = site.place.root.join(".git");
-        own::write_borrowing(&folder, &self.user, site.branch, &site.place.base)
+        own::write_common(&folder, &self.user)?;
+        own::put_on_branch(&folder, site.branch, &site.place.base)
     }
 
     /// Writes every file once.
@@ -78,13 +80,13 @@ impl Repository {
     fn lay_over(&self, site: &Site<'_>) -> Result<(Laid, Moment, Turn), Error> {
         let place = site.place;
         let (pin, turn) = self.pinned(site.shared)?;
-        let lower = self.below(&pin)?;
+        let lower = Self::below(&pin);
         fs::create_dir_all(&place.root).map_err(Error::files("making", &place.root))?;
         self.lay_again(place, &lower)?;
-        self.equip(site)?;
+        // The rest of its repository is seen through the overlay, like every other file.
+        own::put_on_branch(&place.root.join(".git"), site.branch, &place.base)?;
         let ours = self.folders.own(&place.attempt).join("index");
         let settled = if pin.commit == place.base {
-            // The child sees its index through the overlay, like every other file.
             let index = self.pinned_index(&pin);
             if fs::hard_link(&index, &ours).is_err() {
                 index::copy(&index, &ours)?;
@@ -121,6 +123,24 @@ impl Repository {
         self.share_again(made)
     }
 
+    /// Compares the files of a workspace with those of its base. `None` if there is no
+    /// folder any more.
+    fn compared(&self, made: &Made) -> Result<Option<Changes>, Error> {
+        let index = self.folders.own(&made.place.attempt).join("index");
+        if matches!(made.laid, Laid::Overlay { .. }) {
+            let upper = self.folders.layer(&made.place.attempt).join("upper");
+            let base = Listing::read(&index, self.user.hash_bytes)?;
+            let written = compare_written(&upper, &base, (made.settled, &made.shared));
+            if let Some(changes) = written.map_err(Error::files("reading", &upper))? {
+                return Ok(Some(changes));
+            }
+        }
+        let shared: Vec<PathBuf> =
+            made.shared.iter().map(|name| made.place.root.join(name)).collect();
+        let index = Index::read(&index, self.user.hash_bytes)?;
+        compare(&made.place.root, index, (made.settled, &shared))
+    }
+
     /// Compares a workspace with its base. `None` if there is no folder any more.
     pub(super) fn changes(&self, made: &Made) -> Result<Option<Changes>, Error> {
         self.restore(made)?;
@@ -129,12 +149,7 @@ impl Repository {
             // The top itself cannot be deleted; with everything in it gone it counts as such.
             return Ok(None);
         }
-        let index = self.folders.own(&made.place.attempt).join("index");
-        let shared: Vec<PathBuf> =
-            made.shared.iter().map(|name| made.place.root.join(name)).collect();
-        let index = Index::read(&index, self.user.hash_bytes)?;
-        let changes = compare(&made.place.root, index, (made.settled, &shared))?;
-        let Some(changes) = changes else { return Ok(None) };
+        let Some(changes) = self.compared(made)? else { return Ok(None) };
         let changes = self.without_fetched(made, self.without_included(made, changes)?)?;
         self.with_submodules(made, changes).map(Some)
     }

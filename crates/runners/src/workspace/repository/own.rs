@@ -1,69 +1,76 @@
-//! Repositories that we write ourselves, file by file: the hub, the one beside
-//! every workspace, and the one inside it.
+//! Repositories that we write ourselves, file by file: the hub, and the one inside every
+//! workspace.
+//!
+//! As few files as git can do with: making one is what costs most in a small workspace.
 
 use std::fs;
 use std::path::Path;
 
-use super::super::Error;
-use super::user::{SPARSE, User};
+use super::super::folders::gone;
+use super::super::{Error, record};
+use super::user::User;
 
-/// The user's files that ours need a copy of, where they exist.
-const COPIED: &[&str] = &["info/exclude", "info/attributes", "shallow"];
+/// What a repository has checked out that has nothing.
+const NOTHING: &str = "ref: refs/heads/none\n";
 
-/// Makes a repository that has no objects and, at first, no names.
-///
-/// With a head it is checked out there, detached.
-pub(super) fn write(folder: &Path, user: &User, head: Option<&str>) -> Result<(), Error> {
-    let head = head.unwrap_or("ref: refs/heads/none");
+/// Makes a repository of ours, with no objects and no names.
+pub(super) fn write(folder: &Path, user: &User) -> Result<(), Error> {
     // Nobody reads a log of what only ever moves once.
-    skeleton(folder, user, &format!("{head}\n"), "false")
+    skeleton(folder, user, "false")?;
+    put(&folder.join("HEAD"), NOTHING.as_bytes())
 }
 
-/// Makes a workspace's own repository: on a branch, at the base, borrowing objects.
-pub(super) fn write_borrowing(
-    folder: &Path,
-    user: &User,
-    branch: &str,
-    base: &str,
-) -> Result<(), Error> {
-    skeleton(folder, user, &format!("ref: refs/heads/{branch}\n"), "true")?;
-    borrow(folder, user)?;
-    put(&folder.join("refs/heads").join(branch), format!("{base}\n").as_bytes())
+/// Makes what the repositories of all workspaces have in common: settings, and the user's
+/// objects to read.
+pub(super) fn write_common(folder: &Path, user: &User) -> Result<(), Error> {
+    skeleton(folder, user, "true")?;
+    let mut borrowed = user.objects.as_os_str().to_owned();
+    borrowed.push("\n");
+    put(&folder.join("objects/info/alternates"), borrowed.as_encoded_bytes())
 }
+
+/// Puts such a repository on a branch, at a commit.
+pub(super) fn put_on_branch(folder: &Path, branch: &str, commit: &str) -> Result<(), Error> {
+    put(&folder.join("HEAD"), format!("ref: refs/heads/{branch}\n").as_bytes())?;
+    // One file, where a name of its own would take a folder for each of its parts.
+    let names = format!("{PACKED}{commit} refs/heads/{branch}\n");
+    put(&folder.join("packed-refs"), names.as_bytes())
+}
+
+/// How git begins a list of names.
+const PACKED: &str = "# pack-refs with: peeled fully-peeled sorted \n";
 
 /// Makes the repository of a submodule in a workspace: detached, borrowing objects.
 pub(super) fn write_detached(folder: &Path, user: &User, commit: &str) -> Result<(), Error> {
-    skeleton(folder, user, &format!("{commit}\n"), "true")?;
-    borrow(folder, user)
+    write_common(folder, user)?;
+    put(&folder.join("HEAD"), format!("{commit}\n").as_bytes())
 }
 
-/// Lets a repository read the user's objects and write its own.
-fn borrow(folder: &Path, user: &User) -> Result<(), Error> {
-    let mut borrowed = user.objects.as_os_str().to_owned();
-    borrowed.push("\n");
-    put(&folder.join("objects/info/alternates"), borrowed.as_encoded_bytes())?;
-    let objects = folder.join("objects/pack");
-    fs::create_dir_all(&objects).map_err(Error::files("making", &objects))
-}
-
-fn skeleton(folder: &Path, user: &User, head: &str, logs: &str) -> Result<(), Error> {
-    for name in ["refs/heads", "objects"] {
+fn skeleton(folder: &Path, user: &User, logs: &str) -> Result<(), Error> {
+    for name in ["refs", "objects"] {
         let name = folder.join(name);
         fs::create_dir_all(&name).map_err(Error::files("making", &name))?;
     }
     put(&folder.join("config"), configuration(user, logs).as_bytes())?;
-    for name in COPIED {
-        let bytes = fs::read(user.common_dir.join(name)).unwrap_or_default();
-        // Git puts a file of nothing but comments into every repository.
-        if bytes.split(|byte| *byte == b'\n').any(|line| !matches!(line.first(), None | Some(b'#')))
-        {
-            put(&folder.join(name), &bytes)?;
+    for (name, bytes) in user.local() {
+        let path = folder.join(name);
+        match bytes {
+            Some(bytes) => put(&path, &bytes)?,
+            // The user had one once.
+            None => gone(&path).map_err(Error::files("removing", &path))?,
         }
     }
-    if let Ok(bytes) = fs::read(user.git_dir.join(SPARSE)) {
-        put(&folder.join(SPARSE), &bytes)?;
+    Ok(())
+}
+
+/// All that [`write_common`] writes, as one text.
+pub(super) fn common(user: &User) -> String {
+    let mut text = configuration(user, "true");
+    for (name, bytes) in user.local() {
+        let bytes = bytes.unwrap_or_default();
+        text.push_str(&format!("{name}\0{}\0", String::from_utf8_lossy(&bytes)));
     }
-    put(&folder.join("HEAD"), head.as_bytes())
+    text
 }
 
 fn configuration(user: &User, logs: &str) -> String {
@@ -90,13 +97,10 @@ fn quoted(value: &str) -> String {
     format!("\"{value}\"")
 }
 
-/// Writes a file, unless it is what it should be: somebody may be reading it.
-pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+/// Writes a file in one step, unless it is what it should be: somebody may be reading it.
+fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if fs::read(path).is_ok_and(|found| found == bytes) {
         return Ok(());
     }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
-    }
-    fs::write(path, bytes).map_err(Error::files("writing", path))
+    record::write_bytes(path, bytes)
 }

@@ -5,6 +5,8 @@
 //! Once made, a pin is never written to, and it stays as long as something lies
 //! over it.
 
+mod date_back;
+
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -22,7 +24,7 @@ use super::super::index;
 use super::super::overlay::{Overlay, take_away};
 use super::super::turn::{self, Turn};
 use super::super::{Error, Spare, record};
-use super::{MAX_ROUNDS, Repository};
+use super::{MAX_ROUNDS, Repository, own};
 
 /// Pins that are kept although nothing lies over them.
 const MAX_IDLE: usize = 4;
@@ -43,8 +45,6 @@ pub(super) struct Pin {
     over: Vec<String>,
     /// Files that changed after this moment were changed by somebody else.
     pub(super) settled: Moment,
-    /// The second in which its last file was written.
-    newest_second: i64,
 }
 
 impl Repository {
@@ -55,11 +55,13 @@ impl Repository {
     /// The pin of a commit, made if need be. It stays while the turn is held.
     pub(super) fn pinned(&self, commit: &str) -> Result<(Pin, Turn), Error> {
         let state = &self.folders.state;
-        let name = format!("{commit}-{}", digest::hex(&[&self.user.view()], VIEW_DIGITS));
+        let view = [&*self.user.view(), &*own::common(&self.user)];
+        let name = format!("{commit}-{}", digest::hex(&view, VIEW_DIGITS));
         for _ in 0..MAX_ROUNDS {
             let turn = turn::together(state)?;
             if let Some(pin) = self.pin(&name)? {
-                self.use_pin(&pin)?;
+                // Only the order of these matters, and losing it costs a checkout at worst.
+                drop(File::create(self.pins().join(&name).join("used")));
                 return Ok((pin, turn));
             }
             drop(turn);
@@ -76,43 +78,15 @@ impl Repository {
         record::read(&self.pins().join(name).join("pin.json"))
     }
 
-    /// Notes that a pin is in use; once it is old enough its index can be trusted at sight.
-    fn use_pin(&self, pin: &Pin) -> Result<(), Error> {
-        let folder = self.pins().join(&pin.name);
-        // Only the order of these matters, and losing it costs a checkout at worst.
-        drop(File::create(folder.join("used")));
-        let ripe = folder.join("ripe");
-        if ripe.exists() || !index::is_over(pin.newest_second) {
-            return Ok(());
-        }
-        let fresh = folder.join(format!("ripe.{}", record::fresh()));
-        let copy = fresh.join(".git/index");
-        fs::create_dir_all(fresh.join(".git")).map_err(Error::files("making", &fresh))?;
-        index::copy(&folder.join("index"), &copy)?;
-        index::ripen(&copy, pin.newest_second)?;
-        if fs::rename(&fresh, &ripe).is_err() {
-            // Somebody was faster.
-            self.folders.discard(&fresh)?;
-        }
-        Ok(())
-    }
-
     /// What an overlay over a pin lies over, the topmost first.
-    pub(super) fn below(&self, pin: &Pin) -> Result<Vec<String>, Error> {
-        let mut lower = Vec::new();
-        if self.pins().join(&pin.name).join("ripe").exists() {
-            lower.push(format!("{}/ripe", pin.name));
-        }
-        lower.push(format!("{}/files", pin.name));
-        lower.extend(pin.over.iter().map(|name| format!("{name}/files")));
-        Ok(lower)
+    pub(super) fn below(pin: &Pin) -> Vec<String> {
+        let all = std::iter::once(&pin.name).chain(&pin.over);
+        all.map(|name| format!("{name}/files")).collect()
     }
 
     /// The index of a pin.
     pub(super) fn pinned_index(&self, pin: &Pin) -> PathBuf {
-        let folder = self.pins().join(&pin.name);
-        let ripe = folder.join("ripe/.git/index");
-        if ripe.exists() { ripe } else { folder.join("index") }
+        self.pins().join(&pin.name).join("index")
     }
 
     /// Makes a pin: beside its place first, so that it is there whole or not at all.
@@ -132,6 +106,7 @@ impl Repository {
                 Vec::new()
             }
         };
+        self.date_back(&fresh, &files)?;
         let index = fresh.join("index");
         let times = index::times(&index, self.user.hash_bytes)?;
         let pin = Pin {
@@ -139,10 +114,9 @@ impl Repository {
             commit: commit.to_owned(),
             over,
             settled: settle(&index, &fresh.join("clock"), times.newest)?,
-            newest_second: times.second,
         };
+        own::write_common(&files.join(".git"), &self.user)?;
         let shown = files.join(".git/index");
-        fs::create_dir_all(files.join(".git")).map_err(Error::files("making", &files))?;
         fs::hard_link(&index, &shown).map_err(Error::files("writing", &shown))?;
         record::write(&fresh.join("pin.json"), &pin)?;
         let place = self.pins().join(name);
@@ -158,7 +132,7 @@ impl Repository {
         let layer = fresh.join("layer");
         let overlay = Overlay { lower: &lower, layer: &layer, target: &target };
         overlay.lay().map_err(Error::files("mounting", &target))?;
-        index::copy(&self.pins().join(&pin.name).join("index"), &fresh.join("index"))?;
+        index::copy(&self.pinned_index(pin), &fresh.join("index"))?;
         let call = self.on_pin("read-tree", fresh, &target).unhurried();
         let done = call.args(["-m", "-u", &pin.commit, commit]).run();
         take_away(&target).map_err(Error::files("unmounting", &target))?;
@@ -180,7 +154,7 @@ impl Repository {
                 continue;
             }
             let differ = said.out.iter().filter(|byte| **byte == 0).count();
-            let all = index::count(&self.pins().join(&pin.name).join("index")).unwrap_or_default();
+            let all = index::count(&self.pinned_index(&pin)).unwrap_or_default();
             let is_near = differ.saturating_mul(2) < all;
             if is_near && best.as_ref().is_none_or(|(least, _)| differ < *least) {
                 best = Some((differ, pin));

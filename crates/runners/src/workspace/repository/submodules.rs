@@ -94,7 +94,7 @@ impl Repository {
                 levels.push(Level {
                     path: inner.clone(),
                     root: ground.root,
-                    index: ground.own.join("index"),
+                    index: ground.index,
                     modules: vec![from.join(MODULES)],
                     checkout: level.checkout.as_ref().map(|checkout| checkout.join(&path)),
                 });
@@ -123,29 +123,34 @@ impl Repository {
 
     fn submodule(&self, place: &Place, number: usize, (path, from): (&str, &Path)) -> Ground {
         let own = self.folders.own(&place.attempt).join("submodules").join(number.to_string());
-        Ground { root: place.root.join(path), own, objects: from.join("objects") }
+        Ground {
+            root: place.root.join(path),
+            index: own.join("index"),
+            git_dir: own,
+            objects: from.join("objects"),
+        }
     }
 
     /// Checks one out; `None` if the user does not have that commit of it.
     fn fill(&self, ground: &Ground, from: &Path, commit: &str) -> Result<Option<Moment>, Error> {
         let user = self.user.of_submodule(from);
         let theirs = ground.root.join(".git");
-        own::write(&ground.own, &user, Some(commit))?;
+        own::write(&ground.git_dir, &user)?;
         own::write_detached(&theirs, &user, commit)?;
         match self.on_ground("read-tree", ground).args(["--reset", "-u", commit]).run() {
             Ok(_) => {}
             Err(Error::Git { .. }) => {
-                gone(&ground.own).map_err(Error::files("removing", &ground.own))?;
+                gone(&ground.git_dir).map_err(Error::files("removing", &ground.git_dir))?;
                 gone(&ground.root).map_err(Error::files("removing", &ground.root))?;
                 let made = fs::create_dir_all(&ground.root);
                 return made.map(|()| None).map_err(Error::files("making", &ground.root));
             }
             Err(error) => return Err(error),
         }
-        let (ours, theirs) = (ground.own.join("index"), theirs.join("index"));
-        index::copy(&ours, &theirs)?;
-        let newest = index::times(&ours, self.user.hash_bytes)?.newest;
-        settle(&theirs, &ground.own.join("clock"), newest).map(Some)
+        let theirs = theirs.join("index");
+        index::copy(&ground.index, &theirs)?;
+        let newest = index::times(&ground.index, self.user.hash_bytes)?.newest;
+        settle(&theirs, &ground.git_dir.join("clock"), newest).map(Some)
     }
 
     /// What was changed inside submodules, in place of everything that lies there.
@@ -159,7 +164,7 @@ impl Repository {
         changes.foreign.retain(|path| !is_inside(path));
         for (number, submodule) in all.iter().enumerate() {
             let ground = self.submodule(&made.place, number, (&submodule.path, &submodule.from));
-            let index = Index::read(&ground.own.join("index"), self.user.hash_bytes)?;
+            let index = Index::read(&ground.index, self.user.hash_bytes)?;
             // One that is gone as a whole is seen from outside; one inside it by itself.
             let Some(mut inner) = compare(&ground.root, index, (submodule.settled, &[]))? else {
                 continue;

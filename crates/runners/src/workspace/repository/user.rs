@@ -20,8 +20,10 @@ const SHARED: &[&str] = &[
 
 /// Attributes that are the user's alone.
 const ATTRIBUTES: &str = "info/attributes";
+/// What else stands beside its names, and is no name.
+const COPIED: &[&str] = &["info/exclude", ATTRIBUTES, "shallow"];
 /// Which files this checkout has; each has its own.
-pub(super) const SPARSE: &str = "info/sparse-checkout";
+const SPARSE: &str = "info/sparse-checkout";
 
 /// Who makes commits when the user has no name.
 const NOBODY: (&str, &str) = ("Legation", "legation@localhost");
@@ -135,6 +137,20 @@ impl User {
             name: self.name.clone(),
             email: self.email.clone(),
         }
+    }
+
+    /// Files of the user's repository that ours need a copy of, and what is in those that
+    /// say anything.
+    pub(super) fn local(&self) -> Vec<(&'static str, Option<Vec<u8>>)> {
+        let says = |bytes: &Vec<u8>| {
+            // Git puts a file of nothing but comments into every repository.
+            let mut lines = bytes.split(|byte| *byte == b'\n');
+            lines.any(|line| !matches!(line.first(), None | Some(b'#')))
+        };
+        let read = |folder: &Path, name| (name, fs::read(folder.join(name)).ok());
+        let shared = COPIED.iter().map(|name| read(&self.common_dir, *name));
+        let shared = shared.map(|(name, bytes)| (name, bytes.filter(says)));
+        shared.chain([read(&self.git_dir, SPARSE)]).collect()
     }
 
     /// Everything that decides how the files of a commit look on disk, as one text.

@@ -95,9 +95,9 @@ impl Repository {
         })?;
         let Some(inside) = &work.in_submodules else { return Ok(()) };
         let index = self.folders.state.join(format!("{}.inside", work.attempt));
-        let (own, objects) = (self.hub.clone(), self.user.objects.clone());
-        let ground = Ground { root: to.to_owned(), own, objects };
-        let call = self.on_ground("read-tree", &ground).env("GIT_INDEX_FILE", &index);
+        let (git_dir, objects) = (self.hub.clone(), self.user.objects.clone());
+        let ground = Ground { root: to.to_owned(), git_dir, index: index.clone(), objects };
+        let call = self.on_ground("read-tree", &ground);
         // Whatever a sparse checkout leaves out: this was asked for.
         call.args(["--reset", "-u", "--no-sparse-checkout", inside]).run()?;
         fs::remove_file(&index).map_err(Error::files("removing", &index))

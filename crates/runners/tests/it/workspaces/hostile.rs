@@ -155,8 +155,8 @@ fn a_repository_that_makes_no_sense_is_an_answer() {
                 fs::write(dir.join("HEAD"), "1".repeat(40)).unwrap();
             }),
             ("a head in a circle", |dir| {
-                fs::write(dir.join("HEAD"), "ref: refs/heads/a\n").unwrap();
-                fs::write(dir.join("refs/heads/a"), "ref: refs/heads/a\n").unwrap();
+                fs::write(dir.join("HEAD"), "ref: refs/a\n").unwrap();
+                fs::write(dir.join("refs/a"), "ref: refs/a\n").unwrap();
             }),
             ("a pipe for a head", |dir| {
                 fs::remove_file(dir.join("HEAD")).unwrap();
