@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::{Error, namespace, overlay};
 
-/// Below this many files a checkout is as fast as anything else, and simpler.
+/// Below this many files a checkout is as fast as one that is used again, and simpler.
 const FEW_FILES: usize = 500;
 
 /// The way of making workspaces that is wanted.
@@ -159,10 +159,10 @@ impl Chooser {
 fn choose(wanted: Wanted, overlay: Result<Ground, String>, files: Option<usize>) -> Choice {
     let few = files.is_none_or(|files| files < FEW_FILES);
     let (way, because) = match wanted {
-        Wanted::Auto if few => (Way::Worktree, "the repository is small".to_owned()),
         Wanted::Auto if overlay == Ok(Ground::Plain) => {
             (Way::Overlay, "the kernel allows it".to_owned())
         }
+        Wanted::Auto if few => (Way::Worktree, "the repository is small".to_owned()),
         Wanted::Auto => (Way::Pool, "it is the fastest that can be had".to_owned()),
         Wanted::Overlay if overlay == Ok(Ground::Namespace) => {
             (Way::Overlay, format!("{ASKED}, and a user namespace allows it"))
@@ -175,7 +175,7 @@ fn choose(wanted: Wanted, overlay: Result<Ground, String>, files: Option<usize>)
     let why_not = |other: Way| match (other, &overlay) {
         (Way::Overlay, Err(why)) => why.clone(),
         (Way::Overlay, Ok(Ground::Namespace)) if wanted == Wanted::Auto => ON_REQUEST.to_owned(),
-        (Way::Overlay | Way::Pool, _) if wanted == Wanted::Auto && few => {
+        (Way::Pool, _) if way == Way::Worktree && wanted == Wanted::Auto => {
             format!("with less than {FEW_FILES} files a checkout is as fast")
         }
         (Way::Copy, _) => "the project is in a git repository".to_owned(),

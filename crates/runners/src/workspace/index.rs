@@ -5,6 +5,7 @@
 //! own is ever read, never the child's.
 
 mod listing;
+mod trees;
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use super::folders::Moment;
 pub(super) use listing::Listing;
+pub(super) use trees::Part;
 
 /// Bytes before the first entry: the mark, the version, the count.
 const HEADER_BYTES: usize = 12;
@@ -192,7 +194,7 @@ impl Index {
             entries.insert(listed.name.to_vec(), listed.entry(hash_bytes)?);
             Some(())
         });
-        read.map(|()| Self { entries }).ok_or_else(|| unreadable(path))
+        read.map(|_| Self { entries }).ok_or_else(|| unreadable(path))
     }
 
     /// The times of all of it.
@@ -239,12 +241,13 @@ impl Listed<'_> {
     }
 }
 
-/// Hands over what an index lists, one by one; `None` if it cannot be understood.
+/// Hands over what an index lists, one by one, and says where that ends; `None` if it cannot
+/// be understood.
 fn each<'a>(
     bytes: &'a [u8],
     hash_bytes: usize,
     mut take: impl FnMut(Listed<'a>) -> Option<()>,
-) -> Option<()> {
+) -> Option<usize> {
     let version = word(bytes, 4)?;
     if bytes.get(..4)? != b"DIRC" || !(2..=3).contains(&version) {
         return None;
@@ -264,7 +267,7 @@ fn each<'a>(
         // Entries end with one to eight zeros, on a multiple of eight.
         at = at.checked_add(name_at.checked_add(name.len())?.checked_add(8)? & !7)?;
     }
-    Some(())
+    Some(at)
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {

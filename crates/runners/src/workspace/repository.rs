@@ -32,6 +32,7 @@ mod revert;
 mod share;
 mod stay;
 mod submodules;
+mod trees;
 mod user;
 mod works;
 
@@ -74,7 +75,9 @@ pub(super) struct Repository {
     mover: Stay,
     /// The process that writes commits.
     scribe: Stay,
-    /// The file in the hub from which it takes them. It has the name of a lock, so that the
+    /// The process that writes trees.
+    forester: Stay,
+    /// The file in the hub from which commits are taken. It has the name of a lock, so that the
     /// next start clears away what a crash left.
     draft: String,
     wanted: Wanted,
@@ -127,7 +130,6 @@ impl Repository {
             hash_bytes: user.hash_bytes,
         };
         let (results, histories) = (Mutex::default(), Mutex::default());
-        let (mover, scribe) = (Stay::default(), Stay::default());
         let (chooser, wanted) = (Chooser::default(), options.mechanism);
         let repository = Self {
             git,
@@ -135,8 +137,9 @@ impl Repository {
             folders,
             hub,
             patience,
-            mover,
-            scribe,
+            mover: Stay::default(),
+            scribe: Stay::default(),
+            forester: Stay::default(),
             draft: format!("commit-{}.lock", record::fresh()),
             wanted,
             share: options.share.clone(),

@@ -132,7 +132,10 @@ impl Look<'_> {
             match self.index.verdict(number, &found.metadata, settled) {
                 Verdict::Same => {}
                 Verdict::Different => changes.modified.push(found.path),
-                Verdict::Unsure => changes.unsure.push((found.path, self.index.object(number))),
+                Verdict::Unsure => {
+                    let (_, object) = self.index.content(number);
+                    changes.unsure.push((found.path, object));
+                }
             }
         }
         // A mark that something was deleted, or a pipe in its place.

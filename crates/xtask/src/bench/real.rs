@@ -1,9 +1,9 @@
 //! The real program with real processes, beside the same work without it.
 //!
 //! Time on the processors is what the system counts for the engine and for all its
-//! children that have ended: keepers, git, and the agents' own programs with the
-//! `legation submit` they call. The caller's `legation delegate` is not in it. Times on
-//! the clock are worth something as ratios only, taken in one run.
+//! children that have ended: keepers, git, and the agents' own programs. The caller's
+//! `legation delegate` is not in it. Times on the clock are worth something as ratios only,
+//! taken in one run.
 
 pub mod machine;
 mod one;

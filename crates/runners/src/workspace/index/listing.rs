@@ -18,7 +18,9 @@ const MTIME_AT: usize = 8;
 pub(in super::super) struct Listing {
     bytes: Vec<u8>,
     items: Vec<Item>,
-    hash_bytes: usize,
+    /// Where the files end in the bytes.
+    pub(super) end: usize,
+    pub(super) hash_bytes: usize,
 }
 
 /// Where in the bytes a file is.
@@ -42,8 +44,8 @@ impl Listing {
             items.push(Item { at, name, left_out });
             Some(())
         });
-        read.ok_or_else(|| unreadable(path))?;
-        Ok(Self { bytes, items, hash_bytes })
+        let end = read.ok_or_else(|| unreadable(path))?;
+        Ok(Self { bytes, items, end, hash_bytes })
     }
 
     /// How many there are.
@@ -112,11 +114,16 @@ impl Listing {
         links.map(|(_, item)| self.name(item)).collect()
     }
 
-    /// The content that a file had.
-    pub(in super::super) fn object(&self, number: usize) -> String {
-        let entry =
-            self.items.get(number).and_then(|item| self.listed(item).entry(self.hash_bytes));
-        entry.map(|entry| entry.object).unwrap_or_default()
+    /// What git calls a file's kind, and its content.
+    pub(in super::super) fn content(&self, number: usize) -> (u32, String) {
+        let item = self.items.get(number);
+        let entry = item.and_then(|item| self.listed(item).entry(self.hash_bytes));
+        entry.map(|entry| (entry.mode, entry.object)).unwrap_or_default()
+    }
+
+    /// The path of a file.
+    pub(super) fn path(&self, number: usize) -> &[u8] {
+        self.items.get(number).map_or(&[], |item| self.name(item))
     }
 
     /// The path of a file, or of another repository's place, that is to be there.

@@ -134,9 +134,9 @@ impl Repository {
             return Ok(());
         }
         let index = self.folders.own(&place.attempt).join("foreign");
-        let call = |name| self.on_place(name, place).env("GIT_INDEX_FILE", &index);
-        call("update-index").args(["--add", "-z", "--stdin"]).input(joined(paths)).run()?;
-        let tree = call("write-tree").line()?;
+        let call = self.on_place("update-index", place).env("GIT_INDEX_FILE", &index);
+        call.args(["--add", "-z", "--stdin"]).input(joined(paths)).run()?;
+        let tree = self.write_tree(&index)?;
         let mut message = format!("Files of {} inside submodules\n", place.attempt);
         if !removed.is_empty() {
             message.push_str(&format!("\nRemoved:\n{}\n", removed.join("\n")));
@@ -230,7 +230,7 @@ impl Repository {
     ) -> Result<String, Error> {
         let place = &made.place;
         let message = message(place, note, history.is_some());
-        let tree = self.on_place("write-tree", place).env("GIT_INDEX_FILE", index.path).line()?;
+        let tree = self.write_tree(index.path)?;
         if let Some(sides) = &made.sides {
             // A merge like any other: no commit with markers becomes part of a history.
             return self.commit(&tree, &[&sides.ours, &sides.theirs], &message);

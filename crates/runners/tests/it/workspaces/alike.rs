@@ -1,18 +1,19 @@
 //! However a workspace was made, the same work is seen in it and the same is kept.
 //!
 //! An overlay is looked at where it writes, the others file by file: random work, done in
-//! one of each, has to come out alike.
+//! one of each, has to come out alike, and as git would have it.
 
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
 use fastrand::Rng;
 use legation_runners::workspace::{Options, Place, Spaces, Wanted};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use super::project::{Project, create, note, wanted};
+use super::project::{Project, create, git, note, wanted};
 
 /// Names that work is done on: files and folders of the base, and others.
 const NAMES: &[&str] = &[
@@ -69,16 +70,26 @@ fn step(root: &Path, rng: &mut Rng) {
     }
 }
 
+/// The tree that git itself makes of the files, without those it does not know.
+fn by_git(root: &Path) -> String {
+    let found = Command::new("find").arg(root).args(["-type", "s", "-delete"]).status();
+    assert!(found.unwrap().success());
+    git(root, "add -A");
+    git(root, "write-tree")
+}
+
 /// Does the work of a seed, and tells what is seen of it and what is kept.
-fn worked(spaces: &Spaces, place: &Place, seed: u64) -> (Vec<String>, String) {
+fn worked((spaces, project): (&Spaces, &Path), place: &Place, seed: u64) -> (Vec<String>, String) {
     let mut rng = Rng::with_seed(seed);
     for _ in 0..STEPS {
         step(&place.root, &mut rng);
     }
     let seen = spaces.look(place).unwrap().files_changed;
     let kept = spaces.keep(place, &note()).unwrap();
-    let tree = kept.map(|kept| kept.commit).unwrap_or_else(|| place.base.clone());
+    let commit = kept.map(|kept| kept.commit).unwrap_or_else(|| place.base.clone());
+    let tree = by_git(&place.root);
     spaces.remove(place).unwrap();
+    assert_eq!(git(project, &format!("rev-parse {commit}^{{tree}}")), tree, "seed {seed}");
     (seen, tree)
 }
 
@@ -101,8 +112,7 @@ fn random_work_is_seen_and_kept_alike_in_an_overlay_and_in_a_checkout() {
     for seed in 0..ROUNDS {
         let done = [&overlay, &checkout].map(|spaces| {
             let place = spaces.create(&wanted("del-1", &format!("exec-{seed}"))).unwrap();
-            let (seen, commit) = worked(spaces, &place, seed);
-            (seen, project.git(&format!("ls-tree -r {commit}")))
+            worked((spaces, &project.dir()), &place, seed)
         });
         assert_eq!(done[0], done[1], "seed {seed}");
         changed += done[0].0.len();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use legation_core::money::Usd;
 use legation_runners::workspace::{
-    Because, Beyond, Error, How, Limits, Note, Spaces, Surplus, Wanted,
+    Because, Beyond, Error, How, Limits, Note, Options, Spaces, Surplus, Wanted,
 };
 
 use super::project::{Project, create, in_every_way, keep, merge, note, read, write};
@@ -185,7 +185,7 @@ fn a_survey_leaves_nothing_behind_and_says_the_same_as_the_real_thing() {
     let auto = (Wanted::Auto, &Beyond::default());
     let choice = Spaces::survey(&project.dir(), &project.state(), auto).unwrap();
     assert!(!project.state().exists());
-    assert_eq!(choice.way, project.open().mechanism().way);
+    assert_eq!(choice.way, project.open_exactly(&Options::default()).mechanism().way);
     let plain = Project::plain();
     let choice = Spaces::survey(&plain.dir(), &plain.state(), auto).unwrap();
     assert_eq!(choice.way.name(), "copy");

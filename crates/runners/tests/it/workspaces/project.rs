@@ -17,8 +17,9 @@ pub(crate) struct Project {
 }
 
 thread_local! {
-    /// How the projects of the running test make their workspaces.
-    static WANTED: Cell<Wanted> = const { Cell::new(Wanted::Auto) };
+    /// How the projects of the running test make their workspaces; in checkouts unless it says
+    /// otherwise, since those can be had everywhere.
+    static WANTED: Cell<Wanted> = const { Cell::new(Wanted::Worktree) };
 }
 
 /// Runs a test for every way of making workspaces that can be had here.

@@ -17,10 +17,11 @@ use crate::bench::peers;
 /// How often git is asked for the same thing: it fails where it meets another worktree
 /// that is half made.
 const TRIES: u32 = 50;
-/// What an agent does, with and without the engine.
-const WORK: &str = r#"echo "made by $LEGATION_SESSION_ID" > "made-$LEGATION_SESSION_ID.txt""#;
-/// How it tells the engine.
-const TELL: &str = "legation submit --status completed --summary done";
+/// What an agent does, with and without the engine: it makes a file and says so.
+const WORK: &str = r#"echo "made by $LEGATION_SESSION_ID" > "made-$LEGATION_SESSION_ID.txt"
+echo '{"status": "completed", "summary": "done", "artifacts": [],
+"metadata": {"session_id": "'$LEGATION_SESSION_ID'", "agent_type": "maker",
+"delegation_depth": 1, "delegation_path": ["user", "maker"]}}'"#;
 
 /// Tasks at once, and where.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +39,7 @@ pub(super) fn run(legation: &Path, tasks: Tasks, rounds: usize) -> Result<Vec<Fi
     let n = tasks.n;
     let scene = Scene::new(tasks.mode, legation)?;
     scene.fill(tasks.files)?;
-    scene.agent("maker", &format!("{WORK}; {TELL}"))?;
+    scene.agent("maker", WORK)?;
     let plan = plan(&scene, n)?;
     let calls = git_calls(&scene, &plan)?;
     let (mut ours, mut bares) = (Vec::new(), Vec::new());

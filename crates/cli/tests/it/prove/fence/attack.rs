@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::super::stage::{Stage, wait_for};
 
-const ONCE: &str = "[recovery]\nmaxRetries = 0\n";
+/// Once, and in checkouts: out of an overlay no hard link could be made, fence or not.
+const ONCE: &str = "[recovery]\nmaxRetries = 0\n[workspace]\nmechanism = \"worktree\"\n";
 
 /// What is tried, in order: the worst comes last, so that each has its turn.
 const ATTACKS: &[(&str, &str)] = &[
