@@ -5,7 +5,11 @@
 //! once the attempt has changed it.
 
 use std::collections::HashMap;
-use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use legation_core::digest::Running;
 
 use super::super::changes::Changes;
 use super::super::folders::Made;
@@ -42,13 +46,25 @@ impl Repository {
             !parts.any(|part| part == b".legation" || part == b".git")
         };
         let mut included = Vec::new();
+        let mut content = Running::default();
         for path in paths.filter(ours).take(MAX_FILES) {
             let (from, to) = (below(top, path), below(&place.root, path));
             plain::put(&from, &to)?;
             let found = fs::symlink_metadata(&to).map_err(Error::files("reading", &to))?;
+            add_to(&mut content, path, &to).map_err(Error::files("reading", &to))?;
             included.push((path.to_vec(), Entry::of(&found)));
         }
+        record::write(&self.content_record(place), &content.hex())?;
         self.note_included(place, included)
+    }
+
+    fn content_record(&self, place: &Place) -> PathBuf {
+        self.folders.own(&place.attempt).join("included-content.json")
+    }
+
+    /// A hash of what was copied, as it was then; nothing if nothing was.
+    pub(super) fn included_content(&self, place: &Place) -> Result<String, Error> {
+        Ok(record::read(&self.content_record(place))?.unwrap_or_default())
     }
 
     /// Notes files that are no work of the attempt, beside those that are known.
@@ -80,4 +96,19 @@ impl Repository {
         });
         Ok(changes)
     }
+}
+
+/// Adds a file's name, kind and content to a hash; each with its length, so that no two run
+/// together.
+fn add_to(hash: &mut Running, name: &[u8], file: &Path) -> io::Result<()> {
+    let link = fs::read_link(file);
+    let (kind, content) = match &link {
+        Ok(target) => (b"l", target.as_os_str().as_bytes().to_vec()),
+        Err(_) => (b"f", fs::read(file)?),
+    };
+    for part in [name, kind, &content] {
+        hash.add(&(part.len() as u64).to_le_bytes());
+        hash.add(part);
+    }
+    Ok(())
 }

@@ -1,7 +1,8 @@
 //! What set-up commands make in a workspace, kept for the next one.
 //!
-//! What they read is not known, so all files of the base count: only a workspace
-//! with the same files, and the same commands, gets what they made before.
+//! What they read is not known, so all files of the base and all that were copied beside them
+//! count: only a workspace with the same files, and the same commands, gets what they made
+//! before.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,7 +29,8 @@ impl Repository {
 
     fn setup(&self, place: &Place, commands: &[String]) -> Result<PathBuf, Error> {
         let (tree, view) = (self.tree_of(&place.base)?, self.user.view());
-        let mut inputs = vec![tree.as_str(), view.as_str()];
+        let included = self.included_content(place)?;
+        let mut inputs = vec![tree.as_str(), view.as_str(), included.as_str()];
         inputs.extend(commands.iter().map(String::as_str));
         Ok(self.setups().join(digest::hex(&inputs, NAME_DIGITS)))
     }

@@ -186,3 +186,24 @@ fn what_a_set_up_made_is_put_into_the_next_workspace_with_the_same_files() {
         assert!(!spaces.recall(&third, &commands).unwrap());
     });
 }
+
+#[test]
+fn a_set_up_is_made_anew_where_the_files_copied_for_it_are_others() {
+    in_every_way(|| {
+        let project = Project::new();
+        project.write(".worktreeinclude", "x.log\n");
+        project.commit("list");
+        project.write("x.log", "one\n");
+        let spaces = project.open();
+        let commands = ["make deps".to_owned()];
+        let first = create(&spaces, "exec-1");
+        assert!(!spaces.recall(&first, &commands).unwrap());
+        // What a set-up does to them is not what it started from.
+        write(&first.root, "x.log", "changed\n");
+        write(&first.root, "generated.txt", "of one\n");
+        spaces.remember(&first, &commands).unwrap();
+        assert!(spaces.recall(&create(&spaces, "exec-2"), &commands).unwrap());
+        project.write("x.log", "two\n");
+        assert!(!spaces.recall(&create(&spaces, "exec-3"), &commands).unwrap());
+    });
+}
