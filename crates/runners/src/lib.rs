@@ -31,5 +31,6 @@ mod settings;
 pub mod supervise;
 mod tail;
 pub mod vendors;
+pub mod wary;
 mod what_for;
 pub mod workspace;

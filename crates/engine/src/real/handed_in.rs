@@ -1,12 +1,12 @@
 //! The return that a child handed in with `legation submit`.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use legation_core::money::Usd;
 use legation_core::returns::{MAX_RETURN_BYTES, Tokens};
 use legation_runners::command::{HAND_IN, RETURN_FILE};
+use legation_runners::wary;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ impl Used {
 
 /// What was handed in under this token, if anything was.
 pub(super) fn read(folder: &Path, token: &str) -> Option<HandedIn> {
-    let file = File::open(folder.join(HAND_IN).join(RETURN_FILE)).ok()?;
+    let file = wary::open(&folder.join(HAND_IN).join(RETURN_FILE)).ok()?;
     let mut text = String::new();
     // Room for the token and the figures beside the return itself.
     let limit = 2 * MAX_RETURN_BYTES as u64;

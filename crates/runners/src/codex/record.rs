@@ -4,12 +4,11 @@
 //! that is stopped. Its own record has the figures after each answer of the model. Where it
 //! cannot be found nothing is known earlier, and nothing else changes.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use crate::wary;
 
 /// Where records are, from Codex's own folder: a folder for each year, month and day.
 const SESSIONS: &str = "sessions";
@@ -34,12 +33,7 @@ impl Record {
         let end = format!("-{thread}.jsonl");
         let mut files = days.iter().take(MAX_DAYS).flat_map(|day| newest(day));
         let path = files.find(|file| file.to_string_lossy().ends_with(&end))?;
-        // The child could have put anything there; nothing must make us wait.
-        let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-        let flags = i32::try_from(flags.bits()).ok()?;
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-        let is_file = file.metadata().is_ok_and(|facts| facts.is_file());
-        is_file.then_some(Self { file })
+        wary::open(&path).ok().map(|file| Self { file })
     }
 
     /// What was written since the last look.

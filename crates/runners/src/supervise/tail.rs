@@ -2,11 +2,11 @@
 //!
 //! Only files of an attempt's own folder are read: a link in one's place leads nowhere.
 
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use crate::wary;
 
 /// One of the two outputs of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +85,5 @@ fn open(dir: &Path, stream: Stream, start: u64) -> Option<File> {
         0 => stream.name().to_owned(),
         start => format!("{}.{start}", stream.name()),
     };
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(flags.bits().cast_signed()).open(dir.join(name));
-    file.ok().filter(|file| file.metadata().is_ok_and(|facts| facts.is_file()))
+    wary::open(&dir.join(name)).ok()
 }

@@ -19,6 +19,9 @@ use super::walk::{Locked, below, walk};
 /// How often the clock of the file system is asked whether it has moved on.
 const MAX_TICKS: usize = 20;
 
+/// Files that git reads in every folder, to know what the user wants of the others.
+const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
+
 /// How the files differ from the base.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
@@ -34,6 +37,8 @@ pub(super) struct Changes {
     pub(super) foreign: Vec<Vec<u8>>,
     /// What was removed there.
     pub(super) foreign_removed: Vec<Vec<u8>>,
+    /// What is neither a file nor a folder, and so no part of any work.
+    pub(super) others: Vec<Vec<u8>>,
     /// Whether not all of it could be read.
     pub(super) incomplete: bool,
 }
@@ -73,8 +78,8 @@ pub(super) fn compare(
     }
     // A file that a sparse checkout leaves out is missing on purpose.
     index.entries.retain(|_, entry| !entry.left_out);
-    let others: Vec<&[u8]> = walked.others.iter().map(|other| &*other.path).collect();
-    changes.leave_out(index.entries.into_keys(), &others);
+    changes.others = walked.others.into_iter().map(|other| other.path).collect();
+    changes.leave_out(index.entries.into_keys());
     Ok(Some(changes))
 }
 
@@ -85,10 +90,10 @@ impl Changes {
         lists.all(Vec::is_empty) && self.unsure.is_empty()
     }
 
-    /// Files of the base that are no longer there; of the others only the names matter.
-    pub(super) fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>, others: &[&[u8]]) {
-        let files = self.added.iter().map(Vec::as_slice);
-        let in_the_way: HashSet<&[u8]> = files.chain(others.iter().copied()).collect();
+    /// Files of the base that are no longer there.
+    pub(super) fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>) {
+        let in_the_way: HashSet<&[u8]> =
+            self.added.iter().chain(&self.others).map(Vec::as_slice).collect();
         let is_hidden = |path: &Vec<u8>| {
             let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
             let mut ends = slashes.map(|(at, _)| at).chain([path.len()]);
@@ -96,6 +101,19 @@ impl Changes {
         };
         let (hidden, removed) = paths.partition(is_hidden);
         (self.hidden, self.removed) = (hidden, removed);
+    }
+
+    /// Removes pipes and the like from where git looks for rules: it would wait for ever to
+    /// hear one.
+    pub(super) fn unplug(&self, root: &Path) {
+        let is_rule = |path: &&Vec<u8>| {
+            let name = path.rsplit(|byte| *byte == b'/').next();
+            name.is_some_and(|name| RULES.contains(&name))
+        };
+        for path in self.others.iter().filter(is_rule) {
+            // Should this fail, git is not waited for longer than for anything else.
+            drop(fs::remove_file(below(root, path)));
+        }
     }
 
     /// Makes readable what its owner closed to itself.

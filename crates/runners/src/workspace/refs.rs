@@ -5,12 +5,11 @@
 //! below `refs/` leads nowhere. Nothing is ever written here.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use crate::wary;
 
 /// The largest file that holds one name's value.
 const MAX_LOOSE_BYTES: u64 = 4096;
@@ -143,13 +142,9 @@ pub(super) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(hex)
 }
 
-fn read(path: &Path, most_bytes: u64) -> Option<String> {
-    // Without waiting: opening a pipe would otherwise never come back.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file =
-        OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || metadata.len() > most_bytes {
+pub(super) fn read(path: &Path, most_bytes: u64) -> Option<String> {
+    let file = wary::open(path).ok()?;
+    if file.metadata().ok()?.len() > most_bytes {
         return None;
     }
     let mut text = String::new();

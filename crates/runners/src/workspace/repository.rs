@@ -18,6 +18,7 @@ mod create;
 mod dirty;
 mod history;
 mod hunks;
+mod ignored;
 mod include;
 mod keep;
 mod large;

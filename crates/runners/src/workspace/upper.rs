@@ -144,13 +144,13 @@ impl Look<'_> {
             let number = self.find(&other.path);
             self.covered.extend(number.map(|number| number..number.saturating_add(1)));
         }
-        let others = written.others.iter().filter(|other| !is_mark(&other.metadata));
-        let others: Vec<&[u8]> = others.map(|other| &*other.path).collect();
+        let others = written.others.into_iter().filter(|other| !is_mark(&other.metadata));
+        changes.others = others.map(|other| other.path).collect();
         let covered: BTreeSet<usize> = self.covered.into_iter().flatten().collect();
         let gone =
             covered.difference(&self.seen.into_iter().collect()).copied().collect::<Vec<_>>();
         let gone = gone.into_iter().filter_map(|number| self.index.expected(number));
-        changes.leave_out(gone, &others);
+        changes.leave_out(gone);
         changes
     }
 }

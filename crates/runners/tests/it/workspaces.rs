@@ -12,6 +12,7 @@ mod going_back;
 mod hostile;
 mod large;
 mod layers;
+mod lent;
 mod namespace;
 mod nested;
 mod odd;

@@ -67,6 +67,18 @@ fn garbage_silence_and_an_exit_code_are_no_returns() {
 }
 
 #[test]
+fn pipes_in_the_place_of_a_return_and_of_rules_hold_nobody_up() {
+    let stage = Stage::new(ONCE);
+    let pipes = "mkfifo .gitattributes $LEGATION_ATTEMPT_DIR/return.json && echo w > w.txt";
+    stage.agent("plumber", "", pipes);
+    let subtask = run(&stage, "plumber");
+    assert_eq!(status(&subtask), "failed", "{subtask}");
+    assert!(subtask["receipt"]["filesChanged"].to_string().contains("w.txt"), "{subtask}");
+    stage.agent("fine", "", "legation submit --status completed --summary fine");
+    assert_eq!(status(&run(&stage, "fine")), "completed");
+}
+
+#[test]
 fn what_a_child_says_of_its_place_in_the_tree_is_not_believed() {
     let stage = Stage::new(ONCE);
     let claim = |session: &str| {

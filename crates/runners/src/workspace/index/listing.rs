@@ -35,6 +35,11 @@ impl Listing {
     /// Reads an index file of ours.
     pub(in super::super) fn read(path: &Path, hash_bytes: usize) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(Error::files("reading", path))?;
+        Self::of(bytes, hash_bytes).ok_or_else(|| unreadable(path))
+    }
+
+    /// The same from what was read; `None` if it cannot be understood.
+    pub(in super::super) fn of(bytes: Vec<u8>, hash_bytes: usize) -> Option<Self> {
         let mut items: Vec<Item> = Vec::new();
         let place = |part: &[u8]| part.as_ptr().addr().checked_sub(bytes.as_ptr().addr());
         let read = each(&bytes, hash_bytes, |listed| {
@@ -44,8 +49,8 @@ impl Listing {
             items.push(Item { at, name, left_out });
             Some(())
         });
-        let end = read.ok_or_else(|| unreadable(path))?;
-        Ok(Self { bytes, items, end, hash_bytes })
+        let end = read?;
+        Some(Self { bytes, items, end, hash_bytes })
     }
 
     /// How many there are.

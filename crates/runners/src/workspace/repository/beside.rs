@@ -12,7 +12,7 @@ use super::super::git::Trust;
 use super::super::refs::Names;
 use super::super::{Error, Place};
 use super::Repository;
-use super::history::{History, MAX_COMMITS, objects};
+use super::history::{History, MAX_COMMITS, own_repository};
 use super::works::KEPT;
 
 /// Names that are looked at.
@@ -94,11 +94,12 @@ impl Repository {
         (found, kept): (&[(String, String)], &str),
         what: &[&str],
     ) -> Result<Option<Vec<String>>, Error> {
+        let Some(objects) = self.objects_of(place) else { return Ok(None) };
         let ids: String = found.iter().map(|(_, id)| format!("{id}\n")).collect();
         let input = format!("{ids}^{kept}\n^{}\n", place.base).into_bytes();
         let call = self.git.call("rev-list", Trust::Repository);
         let call = call.env("GIT_DIR", &self.user.common_dir).within(&self.user.common_dir);
-        let call = call.borrowing(&objects(place)).args(["--topo-order", "--reverse"]).args(what);
+        let call = call.borrowing(&objects).args(["--topo-order", "--reverse"]).args(what);
         let call = call.args(["--stdin", "--exclude=refs/legation/*"]);
         let call = call.args(["--exclude=refs/heads/legation/*", "--not", "--all"]);
         match call.input(input).ask() {
@@ -117,10 +118,9 @@ const OBJECTS: &[&str] = &["--objects", "--no-object-names", "--filter=tree:0"];
 
 /// The names in a child's repository, as they are kept, that point to none of these.
 fn names_beside(place: &Place, but: &[&str]) -> Vec<(String, String)> {
-    let folder = place.root.join(".git");
+    let Some(folder) = own_repository(place) else { return Vec::new() };
     // A link could lead to names that are not the child's.
-    let is_own = |name: &str| fs::symlink_metadata(folder.join(name)).is_ok_and(|it| it.is_dir());
-    if !is_own("") || !is_own("refs") {
+    if !fs::symlink_metadata(folder.join("refs")).is_ok_and(|found| found.is_dir()) {
         return Vec::new();
     }
     let names = Names { own: &folder, shared: &folder };

@@ -6,14 +6,17 @@
 //! unpacked again, which computes every object's name anew. An object that lies
 //! about its name is therefore never stored under it.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::super::refs::{Head, Names};
 use super::super::{Error, Place};
-use super::{MAX_REMEMBERED, Repository};
+use super::{MAX_REMEMBERED, Repository, own};
 
 /// Commits that are taken over one by one; a longer history is not followed.
 pub(super) const MAX_COMMITS: usize = 1_000;
+/// Files of objects that a child may have made.
+const MAX_OBJECTS: usize = 1_000_000;
 
 /// What a child's repository says it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +32,7 @@ pub(super) struct History {
 impl Repository {
     /// The history in a workspace; `None` if there is none that can be used.
     pub(super) fn history(&self, place: &Place) -> Result<Option<History>, Error> {
-        let folder = place.root.join(".git");
+        let Some(folder) = own_repository(place) else { return Ok(None) };
         let names = Names { own: &folder, shared: &folder };
         let Head::At { commit: head, .. } = names.head() else { return Ok(None) };
         if head == place.base {
@@ -39,9 +42,10 @@ impl Repository {
         if let Some(known) = self.histories().get(&key) {
             return Ok(Some(known.clone()));
         }
+        let Some(objects) = self.objects_of(place) else { return Ok(None) };
         let most = format!("--max-count={}", MAX_COMMITS.saturating_add(1));
         let range = format!("^{}", place.base);
-        let call = self.on_objects("rev-list").borrowing(&objects(place));
+        let call = self.on_objects("rev-list").borrowing(&objects);
         let said = call.args(["--topo-order", "--boundary", &most, &head, &range]).ask()?;
         let text = String::from_utf8_lossy(&said.out).into_owned();
         let descends = text.lines().any(|line| line.strip_prefix('-') == Some(&place.base));
@@ -71,9 +75,10 @@ impl Repository {
     /// Copies objects that the child has, with all that they need and the base does not
     /// have, into the user's; `false` if they are not whole.
     pub(super) fn take_objects(&self, place: &Place, ids: &[&str]) -> Result<bool, Error> {
+        let Some(objects) = self.objects_of(place) else { return Ok(false) };
         let wanted: String = ids.iter().map(|id| format!("{id}\n")).collect();
         let wanted = format!("{wanted}^{}\n", place.base).into_bytes();
-        let pack = self.on_objects("pack-objects").borrowing(&objects(place));
+        let pack = self.on_objects("pack-objects").borrowing(&objects);
         let pack = pack.args(["--revs", "--stdout", "--thin", "-q"]).input(wanted);
         let unpack = self.on_objects("unpack-objects").args(["-q", "--strict"]);
         match pack.pipe(unpack) {
@@ -83,8 +88,41 @@ impl Repository {
             Err(error) => Err(error),
         }
     }
+
+    /// The folder of a child's own objects, if git can be let into it: there is nothing in it
+    /// that leads to those of somebody else, whom the child may not read, and nothing that
+    /// would have to be waited for.
+    pub(super) fn objects_of(&self, place: &Place) -> Option<PathBuf> {
+        let objects = own_repository(place)?.join("objects");
+        let mut folders = vec![objects.clone()];
+        let mut seen: usize = 0;
+        while let Some(folder) = folders.pop() {
+            if !is_folder(&folder) {
+                return None;
+            }
+            for entry in fs::read_dir(&folder).ok()? {
+                let entry = entry.ok()?;
+                let kind = entry.file_type().ok()?;
+                seen = seen.saturating_add(1);
+                if seen > MAX_OBJECTS || !(kind.is_dir() || kind.is_file()) {
+                    return None;
+                }
+                if kind.is_dir() {
+                    folders.push(entry.path());
+                }
+            }
+        }
+        let lenders = objects.join(own::ALTERNATES);
+        let is_ours = fs::read(&lenders).is_ok_and(|found| found == own::lenders(&self.user));
+        (is_ours || !lenders.exists()).then_some(objects)
+    }
 }
 
-pub(super) fn objects(place: &Place) -> PathBuf {
-    place.root.join(".git/objects")
+/// A child's repository, if it is in the workspace and no link to another.
+pub(super) fn own_repository(place: &Place) -> Option<PathBuf> {
+    Some(place.root.join(".git")).filter(|folder| is_folder(folder))
+}
+
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }

@@ -172,32 +172,13 @@ impl Repository {
         let commit = if changes.is_empty() && head.as_ref().is_none_or(|head| *head == place.base) {
             place.base.clone()
         } else {
-            self.drop_ignored(&self.ground(place), &mut changes)?;
+            self.drop_ignored(place, history.as_ref(), &mut changes)?;
             self.fill_index(place, &index, &changes)?;
             let staged = Indexed { path: &index, differs: differs(&changes) };
             self.commit_index(made, &staged, history.as_ref(), note)?
         };
         let Changes { foreign, foreign_removed, .. } = changes;
         Ok(Staged { commit, head, index, foreign, foreign_removed })
-    }
-
-    /// Leaves out new files that the project ignores.
-    pub(super) fn drop_ignored(&self, ground: &Ground, changes: &mut Changes) -> Result<(), Error> {
-        if changes.added.is_empty() {
-            return Ok(());
-        }
-        // A name may begin like a pattern; behind a folder it is only a name.
-        let named = changes.added.iter().flat_map(|path| [b"./", path.as_slice(), b"\0"].concat());
-        let input = named.collect();
-        let call = self.on_ground("check-ignore", ground).args(["-z", "--stdin"]);
-        let said = call.input(input).ask()?;
-        if said.code > 1 {
-            return Err(super::super::git::complaint("check-ignore", &said));
-        }
-        let ignored: std::collections::HashSet<&[u8]> =
-            said.out.split(|byte| *byte == 0).filter_map(|path| path.strip_prefix(b"./")).collect();
-        changes.added.retain(|path| !ignored.contains(path.as_slice()));
-        Ok(())
     }
 
     /// Brings an index up to what the files are now.

@@ -150,6 +150,7 @@ impl Repository {
             return Ok(None);
         }
         let Some(changes) = self.compared(made)? else { return Ok(None) };
+        changes.unplug(&made.place.root);
         let changes = self.without_fetched(made, self.without_included(made, changes)?)?;
         self.with_submodules(made, changes).map(Some)
     }

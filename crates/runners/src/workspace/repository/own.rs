@@ -24,9 +24,15 @@ pub(super) fn write(folder: &Path, user: &User) -> Result<(), Error> {
 /// objects to read.
 pub(super) fn write_common(folder: &Path, user: &User) -> Result<(), Error> {
     skeleton(folder, user, "true")?;
-    let mut borrowed = user.objects.as_os_str().to_owned();
-    borrowed.push("\n");
-    put(&folder.join("objects/info/alternates"), borrowed.as_encoded_bytes())
+    put(&folder.join("objects").join(ALTERNATES), &lenders(user))
+}
+
+/// Where git looks for folders of objects to borrow.
+pub(super) const ALTERNATES: &str = "info/alternates";
+
+/// Whom a workspace's repository borrows from, as git reads it.
+pub(super) fn lenders(user: &User) -> Vec<u8> {
+    [user.objects.as_os_str().as_encoded_bytes(), b"\n"].concat()
 }
 
 /// Puts such a repository on a branch, at a commit.

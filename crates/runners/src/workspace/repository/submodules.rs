@@ -170,7 +170,7 @@ impl Repository {
                 continue;
             };
             inner.modified.extend(self.really_changed(&ground, &inner)?);
-            self.drop_ignored(&ground, &mut inner)?;
+            self.drop_ignored_in(&ground, &mut inner)?;
             let named = |path: &Vec<u8>| [submodule.path.as_bytes(), b"/", path].concat();
             changes.incomplete |= inner.incomplete;
             changes.foreign.extend(inner.added.iter().chain(&inner.modified).map(named));
