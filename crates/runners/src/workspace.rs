@@ -23,6 +23,7 @@ mod markers;
 mod mechanism;
 mod names;
 pub mod namespace;
+mod obstacles;
 mod overlay;
 mod plain;
 mod ports;

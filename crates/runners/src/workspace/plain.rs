@@ -8,6 +8,7 @@
 mod apply;
 mod confront;
 mod copy;
+mod exchange;
 mod hunks;
 mod keep;
 mod layer;

@@ -45,12 +45,28 @@ pub(in super::super) fn put(from: &Path, to: &Path) -> Result<(), Error> {
 }
 
 fn put_here(from: &Path, to: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(to).is_ok_and(|there| there.is_symlink() || there.is_file()) {
-        fs::remove_file(to)?;
+    match fs::symlink_metadata(to) {
+        Ok(there) if there.is_dir() => remove_empty(to)?,
+        Ok(there) if there.is_symlink() || there.is_file() => fs::remove_file(to)?,
+        Ok(_) | Err(_) => {}
     }
     if fs::symlink_metadata(from)?.is_symlink() {
         return symlink(fs::read_link(from)?, to);
     }
     // The system copies within itself here, and shares blocks where it can.
     fs::copy(from, to).map(drop)
+}
+
+/// Removes a folder that has nothing in it but such folders.
+fn remove_empty(folder: &Path) -> io::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    let mut next = 0;
+    while let Some(folder) = folders.get(next).cloned() {
+        next = next.saturating_add(1);
+        for entry in fs::read_dir(&folder)? {
+            folders.push(entry?.path());
+        }
+    }
+    // Whatever is no empty folder refuses here.
+    folders.iter().rev().try_for_each(fs::remove_dir)
 }
