@@ -1,5 +1,7 @@
 //! Paths that change what they are: files, folders and links in each other's place.
 
+mod repository;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
