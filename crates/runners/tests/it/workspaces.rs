@@ -24,5 +24,6 @@ mod reuse;
 mod round;
 mod set_up;
 mod shapes;
+mod sparse;
 mod submodules;
 mod taken_back;
