@@ -10,6 +10,7 @@ mod custody;
 mod dir;
 mod going_back;
 mod hostile;
+mod ignored;
 mod kinds;
 mod large;
 mod layers;

@@ -3,11 +3,12 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::walk::{Locked, below, walk};
 use super::super::{Error, consent};
-use super::Plain;
+use super::ignored::Ignored;
+use super::{Plain, skipped};
 
 impl Plain {
     /// Copies a folder, if it is not too large; `theirs` is a workspace, not the user's.
@@ -15,11 +16,14 @@ impl Plain {
         &self,
         from: &Path,
         to: &Path,
-        skip: &[PathBuf],
+        ignored: &Ignored,
         theirs: bool,
     ) -> Result<(), Error> {
         let locked = if theirs { Locked::Open } else { Locked::Leave };
-        let walked = walk(from, skip, locked).map_err(Error::files("reading", from))?;
+        let mut skip = skipped(&self.folders.homes, from);
+        skip.extend(ignored.folders.iter().cloned());
+        let mut walked = walk(from, &skip, locked).map_err(Error::files("reading", from))?;
+        walked.files.retain(|file| !ignored.files.contains(&file.path));
         let limit_bytes = consent::limit_bytes(&self.folders.state, self.copy_limit_bytes)?;
         if walked.bytes() > limit_bytes {
             return Err(Error::TooLarge { path: from.to_owned(), limit_bytes });
