@@ -23,6 +23,7 @@ mod markers;
 mod mechanism;
 mod names;
 pub mod namespace;
+mod obstacles;
 mod overlay;
 mod plain;
 mod ports;
@@ -52,6 +53,10 @@ pub use types::{
     Seen, Start,
 };
 
+/// The user's list of ignored files that every workspace gets.
+const INCLUDE_LIST: &str = ".worktreeinclude";
+/// Ignored files that are copied at most.
+const MAX_INCLUDED: usize = 10_000;
 /// What a plain folder may weigh before it is copied without being asked for.
 pub const DEFAULT_COPY_LIMIT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 

@@ -34,7 +34,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         None => spaces.diff(id.as_str(), None).map_err(|problem| failed(&problem))?,
         Some(None) => String::new(),
         Some(Some(work)) => {
-            difference(&spaces, &found, work).map_err(|problem| failed(&problem))?
+            let subtask = args.subtask.as_deref().unwrap_or_default();
+            let shown = difference(&spaces, &found, work).map_err(|problem| failed(&problem))?;
+            shown.ok_or_else(|| gone(subtask))?
         }
     };
     let inside = inside(&found, args.subtask.as_deref())?;
@@ -96,15 +98,22 @@ pub(crate) fn failed(problem: &Error) -> CommandError {
     CommandError::failed(code, message).hint("nothing was changed")
 }
 
-/// What one attempt changed.
-fn difference(spaces: &Spaces, found: &Found, work: Work) -> Result<String, Error> {
+/// Why there is nothing to show of a subtask that did something.
+fn gone(subtask: &str) -> CommandError {
+    let message = format!("the work of `{}` is gone: it was cleared away", tame(subtask));
+    let hint = "`legation workspaces list` shows what is still kept";
+    CommandError::failed(Code::Conflict, message).hint(hint)
+}
+
+/// What one attempt changed; `None` if its work is kept no longer.
+fn difference(spaces: &Spaces, found: &Found, work: Work) -> Result<Option<String>, Error> {
     let Work { attempt, reference, base } = work;
     let state = &found.state;
     let tree = state.delegations.iter().next().map(|(_, root)| root.id.as_str());
     let commit = spaces.kept_commit(tree.unwrap_or_default(), attempt.as_str())?;
-    let Some(commit) = commit else { return Ok(String::new()) };
+    let Some(commit) = commit else { return Ok(None) };
     let kept = Kept { reference, commit, base };
-    spaces.diff(state.delegations[found.no].id.as_str(), Some(&kept))
+    spaces.diff(state.delegations[found.no].id.as_str(), Some(&kept)).map(Some)
 }
 
 /// The work of an attempt, as the journal knows it.

@@ -188,6 +188,27 @@ fn a_plain_folder_has_its_work_kept_and_restored_alike() {
 }
 
 #[test]
+fn a_difference_that_was_cleared_away_is_told_of_as_gone() {
+    for is_plain in [false, true] {
+        let session = once();
+        if is_plain {
+            std::fs::remove_dir_all(session.dir().join(".git")).unwrap();
+        }
+        agent(&session, "half", "echo precious > precious.txt; exit 3");
+        let delegation = delegate(&session, "half");
+        let diff = ["diff", delegation.as_str(), "sub-1"];
+        assert!(session.run(&diff).contains("+precious"));
+        json_of(&session, &["clean", "--older-than", "0", "--unapplied", "--yes"]);
+        expect![[r#"
+            ! ERROR: the work of `sub-1` is gone: it was cleared away
+            ! Suggestion: `legation workspaces list` shows what is still kept
+            [exit 1]
+        "#]]
+        .assert_eq(&seen(&session, &diff, &[]));
+    }
+}
+
+#[test]
 fn clearing_up_only_tells_before_it_is_told_to_and_never_loses_work() {
     let (session, attempt, path) = with_left_workspace();
     let ids = [(attempt.as_str(), "EXEC")];

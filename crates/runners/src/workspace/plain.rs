@@ -8,7 +8,9 @@
 mod apply;
 mod confront;
 mod copy;
+mod exchange;
 mod hunks;
+mod ignored;
 mod keep;
 mod layer;
 mod merge;
@@ -28,6 +30,7 @@ use super::{
     Outlook, Place, Seen, Spare, Start, names, ports, record,
 };
 pub(super) use copy::put;
+use ignored::Ignored;
 use layer::{Stack, layer_folder};
 
 /// A project in a plain folder.
@@ -78,8 +81,13 @@ impl Plain {
         let base = format!("base:{delegation}");
         let folder = layer_folder(&self.folders.state, &base)?;
         gone(&folder).map_err(Error::files("removing", &folder))?;
-        let skip = skipped(&self.folders.homes, &from);
-        self.copy(&from, &folder.join("files"), &skip, theirs)?;
+        // What a parent has was handed to it, or is its own.
+        let ignored = if theirs { Ignored::default() } else { self.ignored()? };
+        let files = folder.join("files");
+        self.copy(&from, &files, &ignored, theirs)?;
+        if !theirs {
+            self.include(&files)?;
+        }
         Ok(base)
     }
 

@@ -111,6 +111,11 @@ struct Ground {
     objects: PathBuf,
 }
 
+/// Whether a project is in a repository; never without git.
+pub(super) fn covers(git: &Git, project: &Path) -> Result<bool, Error> {
+    Ok(User::find(git, project)?.is_some())
+}
+
 impl Repository {
     /// The project's repository; `None` if it is in none, or there is no git.
     pub(super) fn open(

@@ -1,18 +1,19 @@
 //! Bringing a result into the user's own folder.
 //!
-//! Every file that would change must still be what it was when the work began.
-//! New contents are all written beside their places before the first is moved in.
+//! Every file that would change must still be what it was when the work began, and nothing
+//! of the user's may be in the way.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::super::folders::Brought;
+use super::super::obstacles::obstacles;
 use super::super::walk::below;
 use super::super::{Applied, Error};
-use super::layer::{Layer, file_in, passes_link, remove, same};
+use super::Plain;
+use super::exchange::{changed, exchange};
+use super::layer::{Layer, file_in, same};
 use super::merge::texts;
-use super::{Plain, copy};
 
 /// A file, what it is to be, and what it must still be.
 type Step = (Vec<u8>, Option<PathBuf>, Option<PathBuf>);
@@ -86,67 +87,30 @@ impl Plain {
 
     /// Brings the user's files from one state to another, all of them or none.
     fn bring_to_folder(&self, steps: &[Step]) -> Result<Applied, Error> {
-        let leaving: BTreeSet<Vec<u8>> =
-            steps.iter().filter(|(_, new, _)| new.is_none()).map(|step| step.0.clone()).collect();
-        let (mut touched, mut changed) = (Vec::new(), Vec::new());
+        let old = steps.iter().filter(|(_, _, old)| old.is_some());
+        let leaving: BTreeSet<Vec<u8>> = old.map(|(path, _, _)| path.clone()).collect();
+        let (mut touched, mut blocked) = (Vec::new(), BTreeSet::new());
         for (path, new, old) in steps {
             let now = file_in(&self.project, path);
             if same(now.as_deref(), new.as_deref())? {
                 continue;
             }
-            let blocked = new.is_some() && self.blocked(path, &leaving);
-            if blocked || !same(now.as_deref(), old.as_deref())? {
-                changed.push(path.clone());
+            let in_the_way = match new {
+                Some(_) => obstacles(&self.project, path, &leaving),
+                None => Vec::new(),
+            };
+            if in_the_way.is_empty() && !same(now.as_deref(), old.as_deref())? {
+                blocked.insert(path.clone());
             }
+            blocked.extend(in_the_way);
             touched.push((path.clone(), new.clone()));
         }
-        if !changed.is_empty() {
-            return Err(Error::Refused {
-                reason: "files have changed since the work began".into(),
-                files: texts(changed.iter()),
-                hint: "nothing was changed; move yours away or bring them over by hand".into(),
-            });
+        if !blocked.is_empty() {
+            return Err(changed(texts(blocked.iter())));
         }
-        write(&self.project, &touched)?;
+        exchange(&self.project, &touched, &leaving)?;
         let mut files = texts(touched.iter().map(|(path, _)| path));
         files.sort();
         Ok(Applied { files, commit: None })
     }
-
-    /// Whether something of the user's that stays is in the way of a file.
-    fn blocked(&self, path: &[u8], leaving: &BTreeSet<Vec<u8>>) -> bool {
-        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-        let replaced =
-            slashes.filter_map(|(at, _)| path.get(..at)).any(|way| leaving.contains(way));
-        let mut start = path.to_vec();
-        start.push(b'/');
-        let emptied = leaving.iter().any(|gone| gone.starts_with(&start));
-        let folder = below(&self.project, path).is_dir();
-        (!replaced && passes_link(&self.project, path)) || (folder && !emptied)
-    }
-}
-
-fn write(project: &Path, touched: &[(Vec<u8>, Option<PathBuf>)]) -> Result<(), Error> {
-    let scratch = project.join(format!(".legation-apply-{}", std::process::id()));
-    for (path, from) in touched {
-        if let Some(from) = from {
-            copy::put(from, &below(&scratch, path))?;
-        }
-    }
-    for (path, from) in touched {
-        if from.is_none() {
-            remove(project, path).map_err(Error::files("removing", &below(project, path)))?;
-        }
-    }
-    for (path, from) in touched {
-        if from.is_none() {
-            continue;
-        }
-        let target = below(project, path);
-        if let Some(folder) = target.parent() {
-            fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
-        }
-        fs::rename(below(&scratch, path), &target).map_err(Error::files("writing", &target))?;
-    }
-    super::gone(&scratch).map_err(Error::files("removing", &scratch))
 }

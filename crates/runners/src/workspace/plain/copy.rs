@@ -3,11 +3,12 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::walk::{Locked, below, walk};
 use super::super::{Error, consent};
-use super::Plain;
+use super::ignored::Ignored;
+use super::{Plain, skipped};
 
 impl Plain {
     /// Copies a folder, if it is not too large; `theirs` is a workspace, not the user's.
@@ -15,11 +16,14 @@ impl Plain {
         &self,
         from: &Path,
         to: &Path,
-        skip: &[PathBuf],
+        ignored: &Ignored,
         theirs: bool,
     ) -> Result<(), Error> {
         let locked = if theirs { Locked::Open } else { Locked::Leave };
-        let walked = walk(from, skip, locked).map_err(Error::files("reading", from))?;
+        let mut skip = skipped(&self.folders.homes, from);
+        skip.extend(ignored.folders.iter().cloned());
+        let mut walked = walk(from, &skip, locked).map_err(Error::files("reading", from))?;
+        walked.files.retain(|file| !ignored.files.contains(&file.path));
         let limit_bytes = consent::limit_bytes(&self.folders.state, self.copy_limit_bytes)?;
         if walked.bytes() > limit_bytes {
             return Err(Error::TooLarge { path: from.to_owned(), limit_bytes });
@@ -45,12 +49,28 @@ pub(in super::super) fn put(from: &Path, to: &Path) -> Result<(), Error> {
 }
 
 fn put_here(from: &Path, to: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(to).is_ok_and(|there| there.is_symlink() || there.is_file()) {
-        fs::remove_file(to)?;
+    match fs::symlink_metadata(to) {
+        Ok(there) if there.is_dir() => remove_empty(to)?,
+        Ok(there) if there.is_symlink() || there.is_file() => fs::remove_file(to)?,
+        Ok(_) | Err(_) => {}
     }
     if fs::symlink_metadata(from)?.is_symlink() {
         return symlink(fs::read_link(from)?, to);
     }
     // The system copies within itself here, and shares blocks where it can.
     fs::copy(from, to).map(drop)
+}
+
+/// Removes a folder that has nothing in it but such folders.
+fn remove_empty(folder: &Path) -> io::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    let mut next = 0;
+    while let Some(folder) = folders.get(next).cloned() {
+        next = next.saturating_add(1);
+        for entry in fs::read_dir(&folder)? {
+            folders.push(entry?.path());
+        }
+    }
+    // Whatever is no empty folder refuses here.
+    folders.iter().rev().try_for_each(fs::remove_dir)
 }

@@ -52,6 +52,7 @@ impl Plain {
                 changes.modified.push(path);
             }
         }
+        self.without_ignored(root, &mut changes);
         Ok(Some(changes))
     }
 

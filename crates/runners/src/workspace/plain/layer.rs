@@ -86,34 +86,32 @@ impl Stack {
     /// The file that a path stands for, if there is one.
     pub(super) fn file(&self, path: &[u8]) -> Option<PathBuf> {
         for layer in self.layers.iter().rev() {
-            let here = below(&layer.files, path);
             match &layer.contents {
                 Some(contents) if contents.deleted.contains(path) => return None,
                 Some(contents) if !contents.changed.contains(path) => {}
-                Some(_) | None => return is_file(&here).then_some(here),
+                Some(_) | None => return file_in(&layer.files, path),
             }
         }
         None
     }
 
-    /// Whether there are files below a path.
-    pub(super) fn has_below(&self, path: &[u8]) -> bool {
+    /// Whether there are files below a path that do not leave.
+    pub(super) fn has_below(&self, path: &[u8], leaving: &BTreeSet<&[u8]>) -> bool {
+        let stays = |found: &[u8]| !leaving.contains(found) && self.file(found).is_some();
         let mut start = path.to_vec();
         start.push(b'/');
         let upper = self.layers.iter().filter_map(|layer| layer.contents.as_ref());
         let listed = upper.flat_map(|contents| contents.changed.range(start.clone()..));
         let mut listed = listed.filter(|found| found.starts_with(&start));
-        if listed.any(|found| self.file(found).is_some()) {
+        if listed.any(|found| stays(found)) {
             return true;
         }
         let base = self.layers.first().map(|layer| below(&layer.files, path));
         let walked = base.filter(|base| base.is_dir() && !base.is_symlink());
         let walked = walked.and_then(|base| walk(&base, &[], Locked::Leave).ok());
         walked.is_some_and(|walked| {
-            walked
-                .files
-                .iter()
-                .any(|found| self.file(&[&start, found.path.as_slice()].concat()).is_some())
+            let mut files = walked.files.iter();
+            files.any(|found| stays(&[&start, found.path.as_slice()].concat()))
         })
     }
 
@@ -146,13 +144,18 @@ impl Stack {
 
 /// Removes a file, and the folders that are empty without it.
 pub(super) fn remove(top: &Path, path: &[u8]) -> io::Result<()> {
-    let mut at = below(top, path);
-    match fs::remove_file(&at) {
+    match fs::remove_file(below(top, path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    while at.pop() && at != top && fs::remove_dir(&at).is_ok() {}
+    prune(top, path);
     Ok(())
+}
+
+/// Removes the folders above a path that are empty.
+pub(super) fn prune(top: &Path, path: &[u8]) {
+    let mut at = below(top, path);
+    while at.pop() && at != top && fs::remove_dir(&at).is_ok() {}
 }
 
 fn is_file(path: &Path) -> bool {

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::super::folders::{Begun, gone};
 use super::super::git::Trust;
+use super::super::obstacles::obstacles;
 use super::super::walk::below;
 use super::super::{Candidate, Error, Kept, Merge, Outlook, Place, record};
-use super::layer::{Contents, Layer, Stack, file_in, layer_folder, passes_link, remove, same};
+use super::layer::{Contents, Layer, Stack, file_in, layer_folder, remove, same};
 use super::{Plain, copy};
 
 /// Where a delegation's result stands.
@@ -163,12 +164,10 @@ impl Plain {
         let commit = format!("result:{delegation}:{}", tip.number);
         let layer = Layer::open(&self.folders.state, &commit)?;
         let mut step = step(&self.stack(&begun.base)?, |path| file_in(&root, path), &layer)?;
-        let leaving: BTreeSet<&[u8]> = step.deleted.iter().map(Vec::as_slice).collect();
-        let blocked = step.put.iter().map(|(path, _)| path).filter(|path| {
-            let folder =
-                below(&root, path).is_dir() && !leaving.iter().any(|gone| gone.starts_with(path));
-            passes_link(&root, path) || folder
-        });
+        let paths = step.put.iter().map(|(path, _)| path);
+        let replaced = paths.clone().filter(|path| file_in(&root, path).is_some());
+        let leaving: BTreeSet<Vec<u8>> = replaced.chain(&step.deleted).cloned().collect();
+        let blocked = paths.filter(|path| !obstacles(&root, path, &leaving).is_empty());
         let blocked: Vec<Vec<u8>> = blocked.cloned().collect();
         step.conflicts.extend(blocked);
         if !step.conflicts.is_empty() {
@@ -313,15 +312,12 @@ pub(super) fn step(
 /// The conflicts of a step, also those of a file with a folder of the same name.
 pub(super) fn clashes(step: &Step, current: &Stack) -> Vec<String> {
     let mut conflicts = step.conflicts.clone();
+    let leaving: BTreeSet<&[u8]> = step.deleted.iter().map(Vec::as_slice).collect();
     for (path, _) in &step.put {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut above = slashes.filter_map(|(at, _)| path.get(..at));
-        let under_file = above
-            .any(|way| current.file(way).is_some() && !step.deleted.iter().any(|gone| gone == way));
-        let mut start = path.clone();
-        start.push(b'/');
-        let emptied = step.deleted.iter().any(|gone| gone.starts_with(&start));
-        if under_file || (!emptied && current.has_below(path)) {
+        let under_file = above.any(|way| current.file(way).is_some() && !leaving.contains(way));
+        if under_file || current.has_below(path, &leaving) {
             conflicts.insert(path.clone());
         }
     }

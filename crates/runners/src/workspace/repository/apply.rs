@@ -3,11 +3,12 @@
 //! The one place that moves the user's branch and files, and only because the
 //! user said so. Everything that could stand in the way is looked for first.
 
-use std::fs;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::super::folders::{Begun, Brought};
 use super::super::git::complaint;
+use super::super::obstacles::obstacles;
 use super::super::{Applied, Error, How};
 use super::Repository;
 use super::merge::Trial;
@@ -242,13 +243,16 @@ pub(super) fn check(
         let hint = "commit them, or put them aside with git stash, then try again";
         return Err(refused("your uncommitted changes would be overwritten", dirty, hint));
     }
-    let new = files.iter().filter(|(state, _)| state == "A").map(|(_, path)| path);
-    let there: Vec<String> =
-        new.filter(|path| fs::symlink_metadata(top.join(path)).is_ok()).cloned().collect();
+    let of = |kind: &'static str| files.iter().filter(move |(state, _)| state == kind);
+    let leaving = of("D").map(|(_, path)| path.clone().into_bytes()).collect();
+    let blocked = of("A").flat_map(|(_, path)| obstacles(top, path.as_bytes(), &leaving));
+    let there: BTreeSet<String> =
+        blocked.map(|path| String::from_utf8_lossy(&path).into_owned()).collect();
     if there.is_empty() {
         return Ok(());
     }
     let hint = "move them away, then try again";
+    let there = there.into_iter().collect();
     Err(refused("untracked files of yours would be overwritten", there, hint))
 }
 

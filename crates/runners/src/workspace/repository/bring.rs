@@ -34,10 +34,14 @@ impl Repository {
         let target = if self.is_ancestor(&staged.commit, &tip)? {
             tip
         } else {
-            match self.trial(&staged.commit, &tip)? {
+            let ours = self.since(&begun.base, &staged.commit)?;
+            match self.trial(&ours, &tip)? {
                 Trial::Conflict { files, tree } => {
-                    let hunks = self.hunks(&tree, &files, [&staged.commit, &tip]);
+                    let hunks = self.hunks(&tree, &files, [&ours, &tip]);
                     return Ok(Merge::Conflict { files, hunks });
+                }
+                Trial::Fits { tree } if tree == self.tree_of(&staged.commit)? => {
+                    return Ok(Merge::Nothing);
                 }
                 Trial::Fits { tree } => {
                     let message = format!("Merge the result of {delegation}\n");
@@ -55,6 +59,15 @@ impl Repository {
             drop(move_along(&folder, &target, &staged.index));
         }
         Ok(Merge::Clean { commit: target })
+    }
+
+    /// The parent's files as a step from what the child began with. That may be no part of
+    /// the parent's history: a snapshot of uncommitted files, or a commit since replaced.
+    fn since(&self, base: &str, files_of: &str) -> Result<String, Error> {
+        match self.is_ancestor(base, files_of)? {
+            true => Ok(files_of.to_owned()),
+            false => self.graft(files_of, base),
+        }
     }
 }
 

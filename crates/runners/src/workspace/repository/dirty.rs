@@ -30,9 +30,10 @@ impl Repository {
         {
             call("read-tree").arg(head).run()?;
         }
-        // A nested repository without a commit cannot be added; the rest is. What is ours
-        // is no work of the user's.
-        let wanted = ["-A", "--ignore-errors", "--", ".", ":(exclude,glob)**/.legation/**"];
+        // A nested repository without a commit cannot be added; the rest is, also what lies
+        // where a sparse checkout has nothing. What is ours is no work of the user's.
+        let wanted =
+            ["-A", "--sparse", "--ignore-errors", "--", ".", ":(exclude,glob)**/.legation/**"];
         let added = call("add").args(wanted).ask()?;
         if added.code > 1 {
             return Err(super::super::git::complaint("add", &added));
@@ -104,7 +105,9 @@ impl Repository {
         check(top, &files, &[])?;
         let after = self.commit(&tree, &[before], "What was brought to the user\n")?;
         let call = self.on_checkout("read-tree", top).unhurried().env("GIT_INDEX_FILE", index);
-        let said = call.args(["-m", "-u", before, &after]).ask()?;
+        // Nothing is committed for the user, so only files can hold what lies outside of a
+        // sparse checkout.
+        let said = call.args(["-m", "-u", "--no-sparse-checkout", before, &after]).ask()?;
         if said.code != 0 {
             let hint = "nothing was changed; wait until nothing else changes files, then try again";
             return Err(refused("your files changed meanwhile", Vec::new(), hint));

@@ -15,22 +15,18 @@ use super::super::changes::Changes;
 use super::super::folders::Made;
 use super::super::index::Entry;
 use super::super::walk::below;
-use super::super::{Error, Place, plain, record};
+use super::super::{Error, INCLUDE_LIST, MAX_INCLUDED, Place, plain, record};
 use super::Repository;
-
-/// The user's list.
-const LIST: &str = ".worktreeinclude";
-/// Files that are copied at most.
-const MAX_FILES: usize = 10_000;
 
 impl Repository {
     /// Copies the ignored files that the user wants in every workspace.
     pub(super) fn include(&self, place: &Place) -> Result<(), Error> {
-        let Some(top) = self.user.top.as_ref().filter(|top| top.join(LIST).is_file()) else {
+        let Some(top) = self.user.top.as_ref().filter(|top| top.join(INCLUDE_LIST).is_file())
+        else {
             return Ok(());
         };
         let call = self.on_checkout("ls-files", top).args(["-z", "--others", "--ignored"]);
-        let listed = call.arg(format!("--exclude-from={LIST}")).run()?;
+        let listed = call.arg(format!("--exclude-from={INCLUDE_LIST}")).run()?;
         if listed.is_empty() {
             return Ok(());
         }
@@ -47,7 +43,7 @@ impl Repository {
         };
         let mut included = Vec::new();
         let mut content = Running::default();
-        for path in paths.filter(ours).take(MAX_FILES) {
+        for path in paths.filter(ours).take(MAX_INCLUDED) {
             let (from, to) = (below(top, path), below(&place.root, path));
             plain::put(&from, &to)?;
             let found = fs::symlink_metadata(&to).map_err(Error::files("reading", &to))?;

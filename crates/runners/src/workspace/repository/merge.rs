@@ -1,6 +1,6 @@
 //! The result of a delegation: merging into it, showing it, taking it back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{MutexGuard, PoisonError};
 
 use super::super::folders::Begun;
@@ -147,8 +147,10 @@ impl Repository {
         match (said.code, parts.next()) {
             (0, Some(tree)) => Ok(Trial::Fits { tree: tree.to_owned() }),
             (1, Some(tree)) => {
-                let (files, tree) = (parts.map(str::to_owned).collect(), tree.to_owned());
-                Ok(Trial::Conflict { files, tree })
+                let files: BTreeSet<&str> =
+                    parts.map(|file| unmoved(file, [ours, theirs])).collect();
+                let files = files.into_iter().map(str::to_owned).collect();
+                Ok(Trial::Conflict { files, tree: tree.to_owned() })
             }
             _ => Err(super::super::git::complaint("merge-tree", &said)),
         }
@@ -213,6 +215,17 @@ impl Repository {
         let out = call.args([&base, &tip]).run()?;
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
+}
+
+/// The name of a file that a trial has moved out of the way of a folder: it puts the name of
+/// the side behind it, and a number where there is such a file.
+fn unmoved<'a>(file: &'a str, sides: [&str; 2]) -> &'a str {
+    let moved = sides.into_iter().find_map(|side| {
+        let (name, rest) = file.rsplit_once(&format!("~{side}"))?;
+        let number = rest.strip_prefix('_').unwrap_or(rest);
+        number.bytes().all(|byte| byte.is_ascii_digit()).then_some(name)
+    });
+    moved.unwrap_or(file)
 }
 
 /// The branch that holds a delegation's result.

@@ -136,3 +136,87 @@ fn nothing_is_brought_from_a_delegation_without_a_result() {
         assert_eq!(spaces.keep(&parent, &note()).unwrap(), None);
     });
 }
+
+/// A delegation on the parent's uncommitted files, one attempt of which did something.
+fn below_dirty(spaces: &Spaces, work: impl Fn(&Place)) {
+    let mut dirty = start("del-2", From::Attempt("exec-1".into()));
+    dirty.include_dirty = true;
+    spaces.begin(&dirty).unwrap();
+    let place = spaces.create(&wanted("del-2", "exec-2")).unwrap();
+    work(&place);
+    assert!(matches!(spaces.merge("del-2", &keep(spaces, &place)).unwrap(), Merge::Clean { .. }));
+}
+
+/// A parent with uncommitted files: one changed, three new, of which one is staged.
+fn dirty_parent(spaces: &Spaces) -> Place {
+    let parent = create(spaces, "exec-1");
+    write(&parent.root, "README.md", "parent\n");
+    write(&parent.root, "u.txt", "u\n");
+    write(&parent.root, "junk.txt", "junk\n");
+    write(&parent.root, "staged.txt", "staged\n");
+    git(&parent.root, "add staged.txt");
+    parent
+}
+
+#[test]
+fn work_on_uncommitted_files_of_the_parent_is_measured_by_them() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = dirty_parent(&spaces);
+        let head = git(&parent.root, "rev-parse HEAD");
+        below_dirty(&spaces, |place| {
+            write(&place.root, "u.txt", "u\nkid\n");
+            write(&place.root, "README.md", "hello\n");
+            std::fs::remove_file(place.root.join("junk.txt")).unwrap();
+            std::fs::remove_file(place.root.join("staged.txt")).unwrap();
+        });
+        // Meanwhile the parent went on elsewhere.
+        write(&parent.root, "more.txt", "more\n");
+        assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));
+        assert_eq!(
+            read(&parent.root, "u.txt") + &read(&parent.root, "README.md"),
+            "u\nkid\nhello\n"
+        );
+        assert!(!parent.root.join("junk.txt").exists() && !parent.root.join("staged.txt").exists());
+        assert_eq!(files(&spaces, &parent), ["more.txt", "u.txt"]);
+        assert_eq!(git(&parent.root, "rev-parse HEAD"), head);
+        assert_eq!(git(&parent.root, "status --porcelain"), "AD staged.txt\n?? more.txt\n?? u.txt");
+        assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
+    });
+}
+
+#[test]
+fn what_the_parent_changed_meanwhile_in_the_same_place_is_a_conflict() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = dirty_parent(&spaces);
+        below_dirty(&spaces, |place| {
+            write(&place.root, "u.txt", "kid\n");
+            std::fs::remove_file(place.root.join("junk.txt")).unwrap();
+        });
+        write(&parent.root, "u.txt", "parent again\n");
+        assert_eq!(conflicts(spaces.bring(&parent, "del-2").unwrap()), ["u.txt"]);
+        assert_eq!(
+            read(&parent.root, "u.txt") + &read(&parent.root, "junk.txt"),
+            "parent again\njunk\n"
+        );
+    });
+}
+
+#[test]
+fn a_parent_that_has_committed_its_files_meanwhile_moves_on_with_the_result() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = dirty_parent(&spaces);
+        below_dirty(&spaces, |place| write(&place.root, "u.txt", "u\nkid\n"));
+        git(&parent.root, "add -A");
+        git(&parent.root, "commit -q -m all");
+        assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));
+        assert_eq!(read(&parent.root, "u.txt") + &read(&parent.root, "junk.txt"), "u\nkid\njunk\n");
+        assert_eq!(git(&parent.root, "status --porcelain"), "");
+        assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
+    });
+}

@@ -286,3 +286,16 @@ fn subtasks_that_begin_at_once_share_one_base() {
         assert!(made.iter().all(|place| place.root.join("notes.txt").exists()));
     }
 }
+
+#[test]
+fn a_folder_that_others_added_to_does_not_become_a_file() {
+    let project = folder();
+    let spaces = project.open();
+    let (first, second) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
+    write(&first.root, "src/more.txt", "x\n");
+    fs::remove_dir_all(second.root.join("src")).unwrap();
+    write(&second.root, "src", "a file now\n");
+    let kept = [keep(&spaces, &first), keep(&spaces, &second)];
+    merge(&spaces, &kept[0]);
+    assert_eq!(conflicts(spaces.merge("del-1", &kept[1]).unwrap()), ["src"]);
+}

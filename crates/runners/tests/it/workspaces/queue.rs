@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use legation_runners::workspace::{Candidate, Error, Kept, Outlook, Spaces};
 
-use super::project::{Project, create, in_every_way, keep, merge, read, write};
+use super::project::{Project, conflicts, create, in_every_way, keep, merge, read, write};
 
 fn foreseen(spaces: &Spaces, kept: &Kept) -> Candidate {
     match spaces.foresee("del-1", kept).unwrap() {
@@ -230,5 +230,19 @@ fn what_a_crash_left_of_a_trial_goes_with_the_next_start_unless_it_may_be_in_use
         assert_eq!(spaces.rehearsals("exec-2").unwrap(), []);
         assert!(!stage.root.exists());
         assert_eq!(spaces.list().unwrap(), ["exec-1"]);
+    });
+}
+
+#[test]
+fn a_conflict_of_a_folder_with_a_file_has_the_name_of_both() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let (first, second) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
+        write(&first.root, "n/x", "x\n");
+        write(&second.root, "n", "file\n");
+        merge(&spaces, &keep(&spaces, &first));
+        let kept = keep(&spaces, &second);
+        assert_eq!(conflicts(spaces.merge("del-1", &kept).unwrap()), ["n"]);
     });
 }
