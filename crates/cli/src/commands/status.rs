@@ -7,7 +7,7 @@ use legation_core::ids::DelegationId;
 use legation_core::tree::view::{self, DelegationView};
 use legation_engine::client::engine_pid;
 use legation_engine::protocol::Wish;
-use legation_engine::read::{Delegation, Page, Reader, Sight, listed};
+use legation_engine::read::{Delegation, Page, Reader, listed};
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
@@ -33,18 +33,25 @@ pub(crate) struct Args {
     /// Those that have ended, too.
     #[arg(long)]
     pub(crate) all: bool,
+    /// All that was returned; an attempt is told 2 000 tokens of it without this.
+    #[arg(long, requires = "id")]
+    pub(crate) full: bool,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let reach = Reach::current()?;
     match &args.id {
-        Some(id) => one(&reach, id, output),
+        Some(id) => one(&reach, (id, args.full), output),
         None => several(&reach, args.all, output),
     }
 }
 
-fn one(reach: &Reach, id: &str, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let view = block_on(look::seen(reach, id, Sight::Status))?;
+fn one(
+    reach: &Reach,
+    (id, full): (&str, bool),
+    output: &mut Output,
+) -> Result<ExitCode, CommandError> {
+    let view = block_on(look::status(reach, id, full))?;
     output.answer(&view, || look::told(reach, &view));
     Ok(ExitCode::SUCCESS)
 }
