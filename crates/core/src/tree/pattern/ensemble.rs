@@ -32,7 +32,8 @@ pub(super) fn open(command: &Delegate) -> Opening {
     };
     let drafts: Vec<Draft> = cast.iter().enumerate().map(member).collect();
     let judge = judge_of(command).map(|judge| judge_cast(judge, cast.first()));
-    Opening { asked: drafts.len() as u64, drafts, cast, judge, rounds: 0, repeats: 2 }
+    let asked = command.subtasks.len() as u64;
+    Opening { asked, drafts, cast, judge, rounds: 0, repeats: 2 }
 }
 
 pub(super) fn next(state: &State, delegation: &Delegation) -> Next {

@@ -54,7 +54,7 @@ pub(super) fn open(command: &Delegate, words: &Words, default_rounds: u32) -> Op
     Opening {
         judge: None,
         drafts: lead.into_iter().collect(),
-        asked: cast.len() as u64,
+        asked: command.subtasks.len() as u64,
         cast,
         rounds,
         repeats: 1 + 2 * u64::from(rounds),
