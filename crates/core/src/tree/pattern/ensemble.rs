@@ -1,6 +1,7 @@
 //! Ensemble: the same task to several members, then one answer.
 //!
-//! A quorum, more than half of the members, must succeed; with less it is partial. Where
+//! A quorum, more than half of the members, must succeed; with less it is partial, or blocked
+//! where only blockers are in the way. Where
 //! one answer is chosen, only the chosen member's work goes into the result.
 
 use std::sync::Arc;
@@ -61,7 +62,8 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
             let clear = delegation.aggregate == Aggregate::Best || most_voted(&members).1;
             let outcome = match (merged, clear && quorum) {
                 (true, true) => Outcome::Completed,
-                (true, false) => Outcome::Partial,
+                (true, false) if quorum => Outcome::Partial,
+                (true, false) => below_quorum(state, delegation, &members),
                 (false, _) => Outcome::Blocked,
             };
             Next::End(outcome, chosen(state, delegation, winner, &members))
@@ -101,8 +103,7 @@ fn done<'a>(state: &'a State, delegation: &'a Delegation) -> Vec<Member<'a>> {
 
 fn below_quorum(state: &State, delegation: &Delegation, members: &[Member<'_>]) -> Outcome {
     let outcome = plain::outcome(state, delegation);
-    let some = !members.is_empty();
-    let some = some && matches!(outcome, Outcome::Completed | Outcome::Blocked);
+    let some = !members.is_empty() && outcome == Outcome::Completed;
     if some { Outcome::Partial } else { outcome }
 }
 

@@ -190,7 +190,13 @@ pub(super) fn end(
     let scored = leads.rev().find(|(_, subtask)| !scores(state, subtask).is_empty());
     let poor = whole == Outcome::Completed
         && scored.is_some_and(|(no, _)| super::is_poor(state, super::quality(state, no)));
-    let outcome = if unjudged || rescued || poor { Outcome::Partial } else { whole };
+    let outcome = if unjudged && only_blockers(state, delegation, words, round) {
+        Outcome::Blocked
+    } else if unjudged || rescued || poor {
+        Outcome::Partial
+    } else {
+        whole
+    };
     (outcome, result)
 }
 
@@ -207,6 +213,15 @@ fn history(state: &State, delegation: &Delegation) -> Vec<Turn> {
     let turn = |subtask: &Subtask| {
         let answer = answer(state, subtask)?;
         Some(Turn {
+/// Whether every judge of a round that somebody still waits for is blocked.
+fn only_blockers(state: &State, delegation: &Delegation, words: &Words, round: u32) -> bool {
+    let judges = subtasks(state, delegation)
+        .filter(|(_, subtask)| subtask.role == words.judge && subtask.round == round);
+    let outcomes = judges.map(|(_, subtask)| subtask.outcome().unwrap_or(Outcome::Blocked));
+    let missed: Vec<Outcome> = outcomes.filter(|outcome| *outcome != Outcome::Skipped).collect();
+    !missed.is_empty() && missed.iter().all(|outcome| *outcome == Outcome::Blocked)
+}
+
             subtask: subtask.id.clone(),
             role: subtask.role,
             round: subtask.round,
