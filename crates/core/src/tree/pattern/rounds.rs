@@ -163,6 +163,18 @@ fn lead_work<'a>(
     subtasks(state, delegation).rev().find(|(_, subtask)| usable(subtask))
 }
 
+/// The lead's last work that is at least a part; it is told where there is nothing better.
+fn partial_work<'a>(
+    state: &'a State,
+    delegation: &'a Delegation,
+    words: &Words,
+) -> Option<(SubtaskNo, &'a Subtask)> {
+    let partial = |subtask: &Subtask| {
+        subtask.role == words.lead && subtask.outcome() == Some(Outcome::Partial)
+    };
+    subtasks(state, delegation).rev().find(|(_, subtask)| partial(subtask))
+}
+
 /// The last work, how it came about, and what is still found wrong with it.
 pub(super) fn end(
     state: &State,
@@ -171,7 +183,8 @@ pub(super) fn end(
 ) -> (Outcome, DelegationResult) {
     let mut result = DelegationResult::default();
     let work = lead_work(state, delegation, words);
-    if let Some(answer) = work.and_then(|(_, subtask)| answer(state, subtask)) {
+    let told = work.or_else(|| partial_work(state, delegation, words));
+    if let Some(answer) = told.and_then(|(_, subtask)| answer(state, subtask)) {
         result.summary = answer.summary.clone();
         result.data = answer.data.clone().unwrap_or(Value::Null);
         result.artifacts.clone_from(&answer.artifacts);
@@ -200,6 +213,15 @@ pub(super) fn end(
     (outcome, result)
 }
 
+/// Whether every judge of a round that somebody still waits for is blocked.
+fn only_blockers(state: &State, delegation: &Delegation, words: &Words, round: u32) -> bool {
+    let judges = subtasks(state, delegation)
+        .filter(|(_, subtask)| subtask.role == words.judge && subtask.round == round);
+    let outcomes = judges.map(|(_, subtask)| subtask.outcome().unwrap_or(Outcome::Blocked));
+    let missed: Vec<Outcome> = outcomes.filter(|outcome| *outcome != Outcome::Skipped).collect();
+    !missed.is_empty() && missed.iter().all(|outcome| *outcome == Outcome::Blocked)
+}
+
 fn findings(answer: &Return) -> Vec<Value> {
     let field = data_field(answer, "findings").or_else(|| data_field(answer, "comments"));
     match field {
@@ -213,15 +235,6 @@ fn history(state: &State, delegation: &Delegation) -> Vec<Turn> {
     let turn = |subtask: &Subtask| {
         let answer = answer(state, subtask)?;
         Some(Turn {
-/// Whether every judge of a round that somebody still waits for is blocked.
-fn only_blockers(state: &State, delegation: &Delegation, words: &Words, round: u32) -> bool {
-    let judges = subtasks(state, delegation)
-        .filter(|(_, subtask)| subtask.role == words.judge && subtask.round == round);
-    let outcomes = judges.map(|(_, subtask)| subtask.outcome().unwrap_or(Outcome::Blocked));
-    let missed: Vec<Outcome> = outcomes.filter(|outcome| *outcome != Outcome::Skipped).collect();
-    !missed.is_empty() && missed.iter().all(|outcome| *outcome == Outcome::Blocked)
-}
-
             subtask: subtask.id.clone(),
             role: subtask.role,
             round: subtask.round,
