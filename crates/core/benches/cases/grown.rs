@@ -48,6 +48,7 @@ fn target(position: usize) -> Target {
         permitted: Ok(()),
         needs_approval: false,
         habits: Habits::default(),
+        planned: false,
     }
 }
 

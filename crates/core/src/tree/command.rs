@@ -222,6 +222,9 @@ pub struct Target {
     pub needs_approval: bool,
     /// What its definition says.
     pub habits: Habits,
+    /// Whether the caller's plan gave it its id and its words. Where everyone has the same
+    /// task, they are the pattern's otherwise.
+    pub planned: bool,
 }
 
 /// Whether the one who asks may use an agent: the refusal if not. It is asked where the

@@ -249,11 +249,12 @@ impl Request<'_> {
     }
 
     fn batch<'b>(&'b self, opening: &'b Opening) -> Batch<'b> {
+        let task: Arc<str> = Arc::from(self.command.task.as_str());
         let later = opening.cast.iter().map(|cast| Ask {
             title: &self.command.title,
             task: &self.command.task,
             agent: &cast.agent,
-            key: bounds::call_key(&cast.agent, &self.command.task),
+            key: bounds::call_key(&cast.agent, &pattern::task_of(cast, &task)),
             habits: &cast.habits,
             tokens: None,
         });

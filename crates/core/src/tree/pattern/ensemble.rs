@@ -9,7 +9,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Draft, Next, Opening, answer, cast_of, data_field, judge_of, last, part, plain, subtasks,
+    Draft, Next, Opening, answer, cast_of, data_field, free_id, judge_of, last, part, plain,
+    subtasks,
 };
 use crate::returns::{Artifact, Return};
 use crate::tree::arena::SubtaskNo;
@@ -28,7 +29,14 @@ pub(super) fn open(command: &Delegate) -> Opening {
     }
     let task: Arc<str> = Arc::from(command.task.as_str());
     let member = |(position, cast): (usize, &Cast)| {
-        let id = format!("member-{}", position + 1);
+        let id = match &cast.own {
+            // One part of a plan may stand for several members.
+            Some(own) if position > 0 && command.subtasks.len() == 1 => {
+                format!("{}-{}", own.id, position + 1)
+            }
+            Some(own) => own.id.to_string(),
+            None => format!("member-{}", position + 1),
+        };
         part(cast, Role::Member, id, (&command.title, &task))
     };
     let drafts: Vec<Draft> = cast.iter().enumerate().map(member).collect();
@@ -50,7 +58,9 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
         (Aggregate::Merge, _, _) => Next::End(Outcome::Completed, all(state, delegation)),
         (Aggregate::Best, None, Some(cast)) if !judged && quorum => {
             let about = (delegation.title.as_str(), &delegation.task);
-            let mut draft = part(cast, Role::Judge, "judge".to_owned(), about);
+            let taken = |id: &str| delegation.by_id.contains_key(id);
+            let id = free_id("judge".to_owned(), taken);
+            let mut draft = part(cast, Role::Judge, id, about);
             draft.needs = members.iter().map(|(no, _, _)| *no).collect();
             draft.required = false;
             Next::Grow(vec![draft])
@@ -80,6 +90,7 @@ fn judge_cast(judge: &Candidate, first: Option<&Cast>) -> Cast {
         timeout_ms: first.and_then(|cast| cast.timeout_ms),
         tokens: None,
         needs_approval: judge.needs_approval || approved_like_it,
+        own: None,
     }
 }
 
