@@ -234,8 +234,8 @@ pub(super) fn task_of(cast: &Cast, task: &Arc<str>) -> Arc<str> {
 }
 
 /// An id like this one that is not taken.
-fn free_id(id: String, is_taken: impl Fn(&str) -> bool) -> String {
-    let mut free = id.clone();
+fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut free = id.to_owned();
     let mut number = 2_u32;
     while is_taken(&free) {
         free = format!("{id}-{number}");

@@ -59,7 +59,7 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
         (Aggregate::Best, None, Some(cast)) if !judged && quorum => {
             let about = (delegation.title.as_str(), &delegation.task);
             let taken = |id: &str| delegation.by_id.contains_key(id);
-            let id = free_id("judge".to_owned(), taken);
+            let id = free_id("judge", taken);
             let mut draft = part(cast, Role::Judge, id, about);
             draft.needs = members.iter().map(|(no, _, _)| *no).collect();
             draft.required = false;

@@ -99,7 +99,7 @@ pub(super) fn next(state: &State, delegation: &Delegation, words: &Words) -> Nex
         None => made,
     };
     let taken = |id: &str| is_planned(delegation, id) || delegation.by_id.contains_key(id);
-    let id = free_id(id, taken);
+    let id = free_id(&id, taken);
     let mut draft = part(cast, words.lead, id, (&delegation.title, &delegation.task));
     draft.round = last.round;
     draft.needs = work.into_iter().collect();
@@ -119,7 +119,7 @@ fn judges(delegation: &Delegation, words: &Words, round: u32, work: SubtaskNo) -
         // Its own is kept from all that the pattern makes up.
         let own = |id: &str| cast.own.as_ref().is_some_and(|own| own.id.as_str() == id);
         let first = |id: &str| round == 1 && own(id);
-        let id = free_id(wanted, |id| {
+        let id = free_id(&wanted, |id| {
             delegation.by_id.contains_key(id)
                 || beside(id)
                 || (is_planned(delegation, id) && !first(id))
