@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use legation_core::Code;
 use legation_core::ids::DelegationId;
+use legation_core::returns::told_to_parent;
 use legation_core::text::shown;
 use legation_core::time::Now;
 use legation_core::tree::SubtaskNo;
@@ -21,7 +22,9 @@ const MAX_TOLD: usize = 5;
 
 /// A delegation in words: its tree, what came of it, and what to do next.
 pub(crate) fn told(reach: &Reach, view: &Value) -> String {
-    tree::page(view, Detail::Words) + &tree::summary(view, reader(reach, view))
+    let shortened = view.get("shortened").and_then(Value::as_str);
+    let shortened = shortened.map(|note| format!("{note}\n")).unwrap_or_default();
+    tree::page(view, Detail::Words) + &tree::summary(view, reader(reach, view)) + &shortened
 }
 
 /// Who looks at a delegation.
@@ -66,6 +69,13 @@ pub(crate) async fn seen(reach: &Reach, id: &str, sight: Sight) -> Result<Value,
     }
     let found = find(reach, id).await?;
     Ok(sight.of(&found.state, found.no, now()))
+}
+
+/// How a delegation stands. An attempt is told no more than fits into its context, unless it
+/// asks for all of it.
+pub(crate) async fn status(reach: &Reach, id: &str, full: bool) -> Result<Value, CommandError> {
+    let view = seen(reach, id, Sight::Status).await?;
+    Ok(if reach.has_token() && !full { told_to_parent(view) } else { view })
 }
 
 /// What an attempt has delegated itself, as the engine lists it: what is under way, then what

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use legation_core::Code;
 use legation_core::ids::DelegationId;
-use legation_core::returns::for_context;
+use legation_core::returns::told_to_parent;
 use legation_engine::client::{Conversation, Lost};
 use legation_engine::protocol::{Reply, Wish};
 use serde_json::{Map, Value};
@@ -284,7 +284,7 @@ impl<'a> Watch<'a> {
             view.extend(again.json());
         }
         // To an agent that delegated, what came back is somebody else's words.
-        let view = if self.reach.has_token() { for_context(view) } else { view };
+        let view = if self.reach.has_token() { told_to_parent(view) } else { view };
         End::Over { status, view }
     }
 

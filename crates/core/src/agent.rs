@@ -23,6 +23,7 @@ mod tool;
 pub use account::Account;
 pub use choose::{Choice, Wish, choose};
 pub use configured::{Stranger, check_configured};
+pub(crate) use delegate::CYCLE;
 pub use delegate::{Refusal, may_delegate};
 pub use id::{MAX_ID_CHARS, RESERVED_IDS, is_valid_id, kebab_case};
 pub use layer::{Because, Layer, Level, Source};

@@ -11,6 +11,8 @@ mod overlap;
 mod parts;
 mod targets;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{ContextMode, Roster};
@@ -20,6 +22,7 @@ use crate::decision;
 use crate::ids::{AgentId, DelegationId};
 use crate::money::Usd;
 use crate::task::{Task, TaskConfig};
+use crate::text::span::show_ms;
 use crate::tree::command::{CallLimits, Caller, Candidate, Delegate};
 use crate::tree::event::Settings;
 use crate::tree::plan::{Aggregate, Plan};
@@ -177,6 +180,7 @@ pub fn plan(
         idempotency_key: call.idempotency_key.clone(),
     };
     let mut warnings = looser(call, &told.own, (house, asker));
+    warnings.extend(too_long(&delegate));
     warnings.extend(overlaps(&delegate));
     Ok(Planned { delegate, chosen, warnings })
 }
@@ -225,6 +229,21 @@ fn looser(call: &Call, own: &TaskConfig, (house, asker): (House<'_>, &Asker)) ->
         notes.into_iter().map(move |note| format!("{whose}: {note}"))
     });
     notes.collect()
+}
+
+/// Times that are asked for and beyond what the class of an agent's work allows. Each is told
+/// once, however many subtasks it holds for.
+fn too_long(delegate: &Delegate) -> BTreeSet<String> {
+    let cut = delegate.subtasks.iter().filter_map(|target| {
+        let asked_ms = target.timeout_ms.or(delegate.call.timeout_ms)?;
+        let class = target.habits.operation.filter(|class| asked_ms > class.max_ms())?;
+        let (asked, holds) = (show_ms(asked_ms), show_ms(class.max_ms()));
+        let (class, agent) = (class.as_str(), &target.agent);
+        Some(format!(
+            "call: timeout: {asked} is more than `{class}` allows; {holds} holds for `{agent}`"
+        ))
+    });
+    cut.collect()
 }
 
 /// The bounds and habits that a configuration, and the task itself, give a new tree.

@@ -10,7 +10,7 @@ use legation_core::returns::{
     Verification, Violation,
 };
 use legation_core::time::Now;
-use legation_core::tree::command::{End, Said, Usage};
+use legation_core::tree::command::{End, Said, Timing, Usage};
 use serde_json::json;
 
 use crate::plan::{one_in, usd};
@@ -90,6 +90,7 @@ impl Child {
             quality: rng.bool().then(|| rng.u32(0..=100)),
             hold_until: (rng.u32(0..80) < wildness).then(|| now.plus_ms(rng.u64(0..60_000))),
             raw: None,
+            timing: Timing::default(),
         }
     }
 }

@@ -128,6 +128,7 @@ fn target(rng: &mut Rng, position: usize) -> Target {
         permitted: permitted(rng),
         needs_approval: one_in(rng, 20),
         habits: habits(rng),
+        planned: false,
     }
 }
 

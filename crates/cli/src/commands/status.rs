@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use legation_core::ids::DelegationId;
-use legation_core::tree::view::{self, DelegationView};
+use legation_core::text::shown::clip;
+use legation_core::tree::view::{self, DelegationView, SubtaskView};
 use legation_engine::client::engine_pid;
 use legation_engine::protocol::Wish;
-use legation_engine::read::{Delegation, Page, Reader, Sight, listed};
+use legation_engine::read::{Delegation, Page, Reader, listed};
 use serde_json::{Value, json};
 
 use crate::error::CommandError;
@@ -21,6 +22,14 @@ use crate::show::figures::{approve, short};
 const MAX_LISTED: usize = 1_000;
 /// Delegations whose progress a list shows; that takes reading their trees.
 const MAX_READ: usize = 16;
+/// Delegations that ended blocked and are listed with what is in their way.
+const MAX_BLOCKED: usize = 20;
+/// How many of those that ended blocked last are looked through for roots.
+const MAX_LOOKED_AT: usize = 100;
+/// How one ends that somebody has to move on.
+const BLOCKED: &str = "blocked";
+/// Characters that are told of what is in the way.
+const MAX_WHY_CHARS: usize = 200;
 
 /// Shows one delegation, or all that are under way.
 ///
@@ -33,18 +42,25 @@ pub(crate) struct Args {
     /// Those that have ended, too.
     #[arg(long)]
     pub(crate) all: bool,
+    /// All that was returned; an attempt is told 2 000 tokens of it without this.
+    #[arg(long, requires = "id")]
+    pub(crate) full: bool,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let reach = Reach::current()?;
     match &args.id {
-        Some(id) => one(&reach, id, output),
+        Some(id) => one(&reach, (id, args.full), output),
         None => several(&reach, args.all, output),
     }
 }
 
-fn one(reach: &Reach, id: &str, output: &mut Output) -> Result<ExitCode, CommandError> {
-    let view = block_on(look::seen(reach, id, Sight::Status))?;
+fn one(
+    reach: &Reach,
+    (id, full): (&str, bool),
+    output: &mut Output,
+) -> Result<ExitCode, CommandError> {
+    let view = block_on(look::status(reach, id, full))?;
     output.answer(&view, || look::told(reach, &view));
     Ok(ExitCode::SUCCESS)
 }
@@ -104,9 +120,37 @@ async fn entries(reader: &Reader, all: bool) -> Result<Vec<Value>, CommandError>
     if all {
         let past = reader.history(None, None, Page::first(MAX_LISTED)).await;
         let past = past.map_err(|error| unreadable(&error))?;
-        entries.extend(past.delegations.iter().map(listed));
+        entries.extend(with_blockers(reader, &past.delegations).await);
+    } else {
+        let page = Page::first(MAX_LOOKED_AT);
+        let past = reader.history(Some(BLOCKED.to_owned()), None, page).await;
+        let past = past.map_err(|error| unreadable(&error))?.delegations;
+        let roots: Vec<Delegation> =
+            past.into_iter().filter(|row| row.parent.is_none()).take(MAX_BLOCKED).collect();
+        entries.extend(with_blockers(reader, &roots).await);
     }
     Ok(entries)
+}
+
+/// What has ended, the first few blocked roots with what is in their way.
+async fn with_blockers(reader: &Reader, rows: &[Delegation]) -> Vec<Value> {
+    let mut entries = Vec::with_capacity(rows.len());
+    let mut read = 0;
+    for row in rows {
+        let mut entry = listed(row);
+        if row.status == BLOCKED && row.parent.is_none() && read < MAX_BLOCKED {
+            read += 1;
+            let found = reader.find(&DelegationId::new(&row.id)).await;
+            let waiting =
+                found.map(|found| waiting(&view::status(&found.state, found.no, look::now())));
+            // One that cannot be read shows less.
+            if let (Ok(waiting), Some(entry)) = (waiting, entry.as_object_mut()) {
+                entry.insert("waitingFor".to_owned(), json!(waiting));
+            }
+        }
+        entries.push(entry);
+    }
+    entries
 }
 
 /// The trees of the first few. One that cannot be read shows less, and says why when it is
@@ -132,6 +176,21 @@ fn gather(mut view: DelegationView, views: &mut BTreeMap<String, DelegationView>
 /// What only the tree knows.
 fn standing(view: &DelegationView) -> Vec<(String, Value)> {
     let count = |status: &str| view.subtasks.iter().filter(|it| it.status == status).count();
+    let mut standing = vec![
+        ("status".to_owned(), json!(view.status)),
+        ("progress".to_owned(), json!(view.progress)),
+        ("agents".to_owned(), json!(count("running"))),
+        ("elapsedTime".to_owned(), json!(view.metrics.elapsed_time)),
+        ("waitingFor".to_owned(), json!(waiting(view))),
+    ];
+    if view.cancel_requested {
+        standing.push(("cancelRequested".to_owned(), true.into()));
+    }
+    standing
+}
+
+/// What its subtasks wait for, in a sentence each.
+fn waiting(view: &DelegationView) -> Vec<String> {
     let mut waiting = Vec::new();
     for subtask in &view.subtasks {
         let name = short(subtask.id.as_str());
@@ -149,20 +208,21 @@ fn standing(view: &DelegationView) -> Vec<(String, Value)> {
                 let answer = approve(view.delegation_id.as_str(), subtask.id.as_str());
                 waiting.push(format!("{name} for an approval: {answer}"));
             }
-            "blocked" if blockers.is_empty() => waiting.push(format!("{name} is blocked")),
-            "blocked" => waiting.push(format!("{name} for {}", blockers.join(", "))),
+            BLOCKED if blockers.is_empty() => match in_the_way(subtask) {
+                Some(why) => waiting.push(format!("{name} is blocked: {why}")),
+                None => waiting.push(format!("{name} is blocked")),
+            },
+            BLOCKED => waiting.push(format!("{name} for {}", blockers.join(", "))),
             _ => {}
         }
     }
-    let mut standing = vec![
-        ("status".to_owned(), json!(view.status)),
-        ("progress".to_owned(), json!(view.progress)),
-        ("agents".to_owned(), json!(count("running"))),
-        ("elapsedTime".to_owned(), json!(view.metrics.elapsed_time)),
-        ("waitingFor".to_owned(), json!(waiting)),
-    ];
-    if view.cancel_requested {
-        standing.push(("cancelRequested".to_owned(), true.into()));
-    }
-    standing
+    waiting
+}
+
+/// What is in the way of a subtask: what the runtime met, else what its agent says.
+fn in_the_way(subtask: &SubtaskView) -> Option<String> {
+    let met = subtask.error.as_ref().map(|trouble| &trouble.error);
+    let said = subtask.answer.as_ref().and_then(|answer| answer.errors.first());
+    let why = met.or(said)?.message.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(clip(&why, MAX_WHY_CHARS).into_owned())
 }

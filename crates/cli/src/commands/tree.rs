@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use legation_engine::read::Sight;
-
 use crate::error::CommandError;
 use crate::look;
 use crate::output::Output;
@@ -19,7 +17,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandError> {
     let reach = Reach::current()?;
-    let view = block_on(look::seen(&reach, &args.id, Sight::Status))?;
+    let view = block_on(look::status(&reach, &args.id, false))?;
     output.answer(&view, || tree::page(&view, Detail::Lines));
     Ok(ExitCode::SUCCESS)
 }

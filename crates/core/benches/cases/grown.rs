@@ -8,7 +8,7 @@ use legation_core::money::Usd;
 use legation_core::returns::{Metadata, Receipt, Return, ReturnStatus, Tokens};
 use legation_core::time::Now;
 use legation_core::tree::command::{
-    CallLimits, Caller, Delegate, End, Habits, Said, Spawned, Start, Target, Usage,
+    CallLimits, Caller, Delegate, End, Habits, Said, Spawned, Start, Target, Timing, Usage,
 };
 use legation_core::tree::event::{Process, Settings};
 use legation_core::tree::plan::Aggregate;
@@ -48,6 +48,7 @@ fn target(position: usize) -> Target {
         permitted: Ok(()),
         needs_approval: false,
         habits: Habits::default(),
+        planned: false,
     }
 }
 
@@ -141,6 +142,7 @@ impl Grown {
             quality: None,
             hold_until: None,
             raw: None,
+            timing: Timing::default(),
         })));
     }
 

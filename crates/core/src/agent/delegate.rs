@@ -11,11 +11,15 @@ use crate::code::Code;
 use crate::ids::AgentId;
 use crate::text::nearest::nearest;
 
+/// The first line of what is said when a delegation would lead back.
+pub(crate) const CYCLE: &str = "Delegation cycle detected. Cannot delegate to avoid infinite loop.";
+
 /// Why a delegation may not be, and what would change that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// `AGENT_NOT_FOUND` or `AGENT_NOT_ALLOWED`.
+    /// `AGENT_NOT_FOUND`, `AGENT_NOT_ALLOWED`, or `CYCLE_DETECTED` for an agent that names
+    /// itself.
     pub code: Code,
     /// What is refused and why.
     pub message: String,
@@ -52,10 +56,11 @@ pub fn may_delegate(roster: &Roster, path: &[AgentId], child: &AgentId) -> Resul
         ));
     }
     if let Some((caller, definition)) = caller {
+        let itself = if caller == child { ", recursive: true" } else { "" };
         let Some(subagents) = &definition.subagents else {
             return Err(Refusal::not_allowed(
                 format!("Agent `{caller}` may not delegate: it has no `subagents` key."),
-                format!("add `subagents: {{allow: [{child}]}}` to the file of `{caller}`"),
+                format!("add `subagents: {{allow: [{child}]{itself}}}` to the file of `{caller}`"),
             ));
         };
         listed(caller, subagents, child)?;
@@ -96,12 +101,23 @@ fn listed(parent: &AgentId, subagents: &Subagents, child: &AgentId) -> Result<()
         by_name || (!itself && glob::matches(rule, child.as_str()))
     };
     if !subagents.allow.iter().any(|rule| means_child(&rule)) {
-        let hint = format!("add `{child}` to `subagents.allow` in the file of `{parent}`");
+        let hint = if itself && !subagents.recursive {
+            "name another agent; for itself it would take its own name in `subagents.allow` \
+             and `subagents.recursive: true`"
+                .to_owned()
+        } else {
+            format!("add `{child}` to `subagents.allow` in the file of `{parent}`")
+        };
         return refused("its `subagents.allow` does not name it".to_owned(), hint);
     }
     if itself && !subagents.recursive {
-        let hint = format!("set `subagents.recursive: true` in the file of `{parent}`");
-        return refused("it is not recursive".to_owned(), hint);
+        return Err(Refusal {
+            code: Code::CycleDetected,
+            message: CYCLE.to_owned(),
+            hint: format!(
+                "name another agent, or set `subagents.recursive: true` in the file of `{parent}`"
+            ),
+        });
     }
     Ok(())
 }

@@ -171,6 +171,18 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// What it is called.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Research => "research",
+            Self::Plan => "plan",
+            Self::Implement => "implement",
+            Self::Revise => "revise",
+            Self::Review => "review",
+            Self::Simple => "simple",
+        }
+    }
+
     /// Milliseconds allowed where nobody asks for another time.
     pub const fn default_ms(self) -> u64 {
         match self {

@@ -38,6 +38,8 @@ pub struct Part {
     pub optional: bool,
     /// Files it means to change.
     pub files: Vec<String>,
+    /// Whether the caller's plan says all this.
+    pub planned: bool,
 }
 
 /// The parts: as the caller planned them; one for each agent that has a part in the
@@ -149,5 +151,6 @@ fn planned_part(subtask: &PlanSubtask) -> Result<Part, Refusal> {
         tokens: subtask.budget,
         optional: !subtask.required,
         files: subtask.files.clone(),
+        planned: true,
     })
 }

@@ -85,6 +85,7 @@ fn target(call: &Call, part: &Part, agent: AgentId, (house, asker): (House<'_>, 
         permitted,
         needs_approval,
         habits,
+        planned: part.planned,
     }
 }
 

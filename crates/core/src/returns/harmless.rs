@@ -19,7 +19,7 @@ pub fn harmless(value: Value) -> Value {
 }
 
 /// The same for an agent that has not asked for all of it: long texts are cut as well.
-pub fn for_context(value: Value) -> Value {
+pub(super) fn for_context(value: Value) -> Value {
     each_text(value, &|text| clip(&neutralise(text), MAX_TEXT_CHARS).into_owned())
 }
 

@@ -191,6 +191,11 @@ pub(super) fn check_cycle(caller: &Standing<'_>, ask: &Ask<'_>) -> Result<(), Re
     Ok(())
 }
 
+/// An agent that names itself in its own file, and may not recur.
+pub(super) fn names_itself(caller: &Standing<'_>, agent: &AgentId) -> Refusal {
+    refuse::cycle(caller, agent, false)
+}
+
 /// What a caller asked for, all calls together, must fit; so must the tree.
 fn check_count(
     state: &State,

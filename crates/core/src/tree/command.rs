@@ -222,6 +222,9 @@ pub struct Target {
     pub needs_approval: bool,
     /// What its definition says.
     pub habits: Habits,
+    /// Whether the caller's plan gave it its id and its words. Where everyone has the same
+    /// task, they are the pattern's otherwise.
+    pub planned: bool,
 }
 
 /// Whether the one who asks may use an agent: the refusal if not. It is asked where the
@@ -331,6 +334,19 @@ pub struct End {
     pub hold_until: Option<Now>,
     /// The raw text, where no return could be had from it.
     pub raw: Option<String>,
+    /// What its runtime knows of when it ended, and why.
+    pub timing: Timing,
+}
+
+/// How the end of an attempt lies in time, as far as its runtime saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// It ended by itself: neither its time nor a word to stop reached it before.
+    pub by_itself: bool,
+    /// When it ended, where nobody was there to see it.
+    pub ended_at: Option<Now>,
+    /// When its return was handed in.
+    pub handed_in_at: Option<Now>,
 }
 
 /// What was heard of an attempt at its end.

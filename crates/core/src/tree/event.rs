@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use accepted::{Accepted, Caller, Cast, NewSubtask, Resolver, Role, Settings};
+pub use accepted::{Accepted, Caller, Cast, NewSubtask, Own, Resolver, Role, Settings};
 pub use ended::{
     AttemptEnded, AttemptStarted, DelegationResult, Hunk, MergeOutcome, NotBrought, Outcome,
     Process, Retried, RetryCause, Substitute, SubtaskEnded, Turn, Vote,

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::arena::{DelegationNo, SubtaskNo};
 use super::bounds::{self, Ask};
 use super::command::{Candidate, Delegate, Habits, Target};
-use super::event::{AttemptEnded, Cast, DelegationResult, NewSubtask, Outcome, Role};
+use super::event::{AttemptEnded, Cast, DelegationResult, NewSubtask, Outcome, Own, Role};
 use super::ledger::Amount;
 use super::plan::Aggregate;
 use super::state::{Delegation, State, Subtask};
@@ -224,12 +224,32 @@ fn subtasks<'a>(
     all.filter(|(_, subtask)| subtask.resolves.is_none())
 }
 
+/// The task of a part in a pattern: that of all, and what the plan asks of this one.
+pub(super) fn task_of(cast: &Cast, task: &Arc<str>) -> Arc<str> {
+    let own = cast.own.as_ref().and_then(|own| own.task.as_deref());
+    match own.filter(|own| *own != &**task) {
+        Some(own) => format!("{task}\n\nYour part in it:\n{own}").into(),
+        None => task.clone(),
+    }
+}
+
+/// An id like this one that is not taken.
+fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut free = id.to_owned();
+    let mut number = 2_u32;
+    while is_taken(&free) {
+        free = format!("{id}-{number}");
+        number += 1;
+    }
+    free
+}
+
 /// A draft of a part in a pattern; everyone gets the delegation's own task.
 pub(super) fn part(cast: &Cast, role: Role, id: String, (title, task): (&str, &Arc<str>)) -> Draft {
     Draft {
         id: SubtaskId::from(id),
-        title: title.to_owned(),
-        task: task.clone(),
+        title: cast.own.as_ref().map_or(title, |own| &own.title).to_owned(),
+        task: task_of(cast, task),
         agent: cast.agent.clone(),
         role,
         round: 0,
@@ -252,6 +272,12 @@ fn cast_of(command: &Delegate) -> Vec<Cast> {
         timeout_ms: target.timeout_ms.or(command.call.timeout_ms),
         tokens: target.tokens,
         needs_approval: target.needs_approval,
+        own: target.planned.then(|| Own {
+            id: target.id.clone(),
+            title: target.title.clone(),
+            // One that says nothing is called by its id everywhere.
+            task: Some(&target.task).filter(|task| task.as_str() != target.id.as_str()).cloned(),
+        }),
     };
     command.subtasks.iter().map(cast).collect()
 }

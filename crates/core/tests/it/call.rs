@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
-use legation_core::agent::{Definition, Level, Roster, Subagents};
+use legation_core::agent::{Definition, Level, Operation, Roster, Subagents};
 use legation_core::call::{Asker, Call, House, class_of_hours, of_entries, plan};
 use legation_core::config::{Config, Pattern};
 use legation_core::ids::AgentId;
@@ -306,4 +306,30 @@ fn an_option_that_the_pattern_has_no_use_for_is_refused() {
           ("a", "ann", [], "may", "the plan names it")
     "#]]
     .assert_eq(&answers.concat());
+}
+
+#[test]
+fn a_time_beyond_its_class_is_cut_and_that_is_said() {
+    let config = Config::default();
+    let mut classed = agent("rex", "Looks things up", None);
+    classed.legation.operation = Some(Operation::Research);
+    let roster = Roster::new([classed, agent("ann", "", None)], &config);
+    let warned = |agent: &str, timeout_ms: u64, parts: Option<&str>| {
+        let asked = Call {
+            timeout_ms: Some(timeout_ms),
+            plan: parts.map(|text| serde_json::from_str(text).unwrap()),
+            ..call("Work", &[agent])
+        };
+        let house = House { config: &config, roster: &roster };
+        plan(&asked, house, &root(), "del-1".into()).unwrap().warnings
+    };
+    assert_eq!(warned("rex", 7_200_000, None), [""; 0]);
+    assert_eq!(warned("ann", 80_000_000, None), [""; 0]);
+    let both = r#"{"subtasks": [{"id": "x", "agent": "rex"}, {"id": "y", "agent": "rex"}]}"#;
+    for parts in [None, Some(both)] {
+        assert_eq!(
+            warned("rex", 10_800_000, parts),
+            ["call: timeout: 3h is more than `research` allows; 2h holds for `rex`"]
+        );
+    }
 }

@@ -148,6 +148,7 @@ fn what_resolves_a_conflict_says_whose_it_is() {
         timeout_ms: None,
         tokens: None,
         needs_approval: true,
+        own: None,
     };
     let named = vec![Resolver::Cast(cast), Resolver::Refused { agent, why }];
     let text = words(&named);

@@ -12,6 +12,7 @@ mod quality;
 mod schema;
 mod summarise;
 mod tokens;
+mod within;
 
 use legation_core::ids::{AgentId, SessionId};
 use legation_core::returns::{Expectation, Fact, Metadata, Return, Violation};

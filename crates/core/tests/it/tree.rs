@@ -22,6 +22,7 @@ mod lineage;
 mod merge;
 mod pause;
 mod plain;
+mod planned;
 mod reports;
 mod resolve;
 mod retry;

@@ -14,10 +14,10 @@ use legation_core::config::Cgroup;
 use legation_core::returns::{Receipt, StopReason};
 use legation_core::time::Now;
 use legation_core::tree::Command;
-use legation_core::tree::command::{End, Progress, Said, Spawned, Usage};
+use legation_core::tree::command::{End, Progress, Said, Spawned, Timing, Usage};
 use legation_runners::command::{self, Report};
 use legation_runners::hearing::Hearing;
-use legation_runners::keep::{Ended, KEEPER_FILE, Limits, Pace, cgroup};
+use legation_runners::keep::{EXIT_FILE, Ended, KEEPER_FILE, Limits, Pace, cgroup};
 use legation_runners::pricing::Pricing;
 use legation_runners::supervise::{self, Exit, Found, Running, Traces, find, reap};
 use legation_runners::vendors::{Vendor, runner_of};
@@ -26,6 +26,7 @@ use legation_runners::workspace::{From, New, Place, Start};
 use super::Inner;
 use super::envoy::{self, Mission};
 use super::fence::Around;
+use super::handed_in::written_at;
 use super::live::Live;
 use super::verify::Owner;
 use crate::mail::Mailbox;
@@ -43,6 +44,18 @@ const LONG_SECONDS: u64 = 600;
 pub(super) struct Heard {
     pub(super) hearing: Hearing,
     pub(super) exit: Exit,
+    /// When it ended, where nobody was there to see it.
+    pub(super) ended_at: Option<Now>,
+}
+
+impl Heard {
+    /// Whether it ended before its time or a word of ours ended it.
+    pub(super) fn ended_by_itself(&self) -> bool {
+        match &self.exit {
+            Exit::Ended(ended) => !ended.stopped && !ended.timed_out,
+            Exit::Lost { .. } => false,
+        }
+    }
 }
 
 /// Why an attempt never began.
@@ -407,7 +420,7 @@ async fn listen(
         }
     }
     hearing.finish();
-    Heard { hearing, exit: running.wait().await }
+    Heard { hearing, exit: running.wait().await, ended_at: None }
 }
 
 fn used(
@@ -425,7 +438,9 @@ fn heard_of(mut hearing: Hearing, folder: &Path, ended: Ended) -> Heard {
         hearing.push(&piece);
     }
     hearing.finish();
-    Heard { hearing, exit: Exit::Ended(ended) }
+    // The report is the last thing a keeper writes.
+    let ended_at = written_at(&folder.join(EXIT_FILE));
+    Heard { hearing, exit: Exit::Ended(ended), ended_at }
 }
 
 fn spawned(job: &Job, place: &Place, running: &Running) -> Command {
@@ -448,5 +463,6 @@ fn not_started(job: &Job, live: &Live, obstacle: Obstacle) -> Command {
         quality: None,
         hold_until,
         raw: None,
+        timing: Timing::default(),
     }))
 }

@@ -5,7 +5,7 @@ use legation_core::returns::{
     self, CompiledSchema, Expectation, Fact, Receipt, Return, ReturnStatus, StopReason,
     Verification, Violation, quality_of,
 };
-use legation_core::tree::command::{End, Said};
+use legation_core::tree::command::{End, Said, Timing};
 use legation_runners::artifacts::WorkspaceFiles;
 use legation_runners::hearing::Hearing;
 use legation_runners::supervise::Exit;
@@ -62,6 +62,11 @@ impl Inner {
             said,
             receipt,
             raw,
+            timing: Timing {
+                by_itself: heard.ended_by_itself(),
+                ended_at: heard.ended_at,
+                handed_in_at: handed_in.and_then(|handed_in| handed_in.at),
+            },
         }
     }
 }

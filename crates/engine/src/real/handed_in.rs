@@ -1,10 +1,13 @@
 //! The return that a child handed in with `legation submit`.
 
+use std::fs;
 use std::io::Read as _;
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use legation_core::money::Usd;
 use legation_core::returns::{MAX_RETURN_BYTES, Tokens};
+use legation_core::time::Now;
 use legation_runners::command::{HAND_IN, RETURN_FILE};
 use legation_runners::wary;
 use serde::Deserialize;
@@ -21,6 +24,9 @@ pub(super) struct HandedIn {
     /// What the child says it used.
     #[serde(default)]
     pub(super) usage: Used,
+    /// When it was handed in.
+    #[serde(skip)]
+    pub(super) at: Option<Now>,
 }
 
 /// What a child says it used.
@@ -48,11 +54,20 @@ impl Used {
 
 /// What was handed in under this token, if anything was.
 pub(super) fn read(folder: &Path, token: &str) -> Option<HandedIn> {
-    let file = wary::open(&folder.join(HAND_IN).join(RETURN_FILE)).ok()?;
+    let path = folder.join(HAND_IN).join(RETURN_FILE);
+    let file = wary::open(&path).ok()?;
     let mut text = String::new();
     // Room for the token and the figures beside the return itself.
     let limit = 2 * MAX_RETURN_BYTES as u64;
     file.take(limit).read_to_string(&mut text).ok()?;
-    let handed_in: HandedIn = serde_json::from_str(&text).ok()?;
+    let mut handed_in: HandedIn = serde_json::from_str(&text).ok()?;
+    handed_in.at = written_at(&path);
     (handed_in.token == token).then_some(handed_in)
+}
+
+/// When a file was last written to.
+pub(super) fn written_at(path: &Path) -> Option<Now> {
+    let at = fs::metadata(path).and_then(|file| file.modified()).ok()?;
+    let since = at.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok().map(Now)
 }

@@ -15,7 +15,7 @@ use legation_core::ids::{AgentId, AttemptId, SessionId};
 use legation_core::returns::{Metadata, Receipt, Return, ReturnStatus};
 use legation_core::time::Now;
 use legation_core::tree::Command;
-use legation_core::tree::command::{End, Said, Spawned};
+use legation_core::tree::command::{End, Said, Spawned, Timing};
 use legation_core::tree::event::MergeOutcome;
 use legation_engine::world::{Act, Job, Manner};
 use legation_engine::{Mailbox, World};
@@ -157,7 +157,16 @@ fn done(part: Part) -> Return {
 
 fn end(attempt: AttemptId, said: Said, hold_until: Option<Now>) -> Command {
     let receipt = Receipt::default();
-    Command::End(Box::new(End { attempt, said, receipt, quality: None, hold_until, raw: None }))
+    let timing = Timing::default();
+    Command::End(Box::new(End {
+        attempt,
+        said,
+        receipt,
+        quality: None,
+        hold_until,
+        raw: None,
+        timing,
+    }))
 }
 
 impl World for Scripted {

@@ -6,7 +6,7 @@ use legation_core::Code;
 use legation_core::ids::{AttemptId, DelegationId, SubtaskId};
 use legation_core::returns::{Receipt, StopReason};
 use legation_core::tree::Command;
-use legation_core::tree::command::{End, Progress, Said, Spawned, Usage};
+use legation_core::tree::command::{End, Progress, Said, Spawned, Timing, Usage};
 use legation_core::tree::event;
 use legation_engine::Mailbox;
 use legation_engine::world::Job;
@@ -326,6 +326,7 @@ impl Inner {
                 quality: None,
                 hold_until: None,
                 raw: None,
+                timing: Timing::default(),
             };
             process.stage = Stage::Ended(Box::new(end.clone()));
             return self.tell(id, Command::End(Box::new(end)));

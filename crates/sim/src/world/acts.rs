@@ -5,7 +5,7 @@ use legation_core::code::Code;
 use legation_core::ids::{AttemptId, DelegationId, SessionId};
 use legation_core::time::Now;
 use legation_core::tree::command::{
-    Approve, Caller, Cancel, Command, End, Progress, Retry, Said, Spawned, Start,
+    Approve, Caller, Cancel, Command, End, Progress, Retry, Said, Spawned, Start, Timing,
 };
 use legation_core::tree::event::{MergeOutcome, Process};
 use legation_core::tree::state::Step;
@@ -137,6 +137,7 @@ impl World {
                 quality: None,
                 hold_until: None,
                 raw: None,
+                timing: Timing::default(),
             },
         };
         self.inbox.push(Command::End(Box::new(end)));

@@ -69,7 +69,7 @@ impl Session {
         match action {
             Action::Status { id } => {
                 let id = id.map(|id| id.to_string());
-                status::run(&status::Args { id, all: false }, output)
+                status::run(&status::Args { id, all: false, full: false }, output)
             }
             Action::History { options } => {
                 let args = history::Args::new(options.limit, options.status, options.since);

@@ -158,3 +158,39 @@ fn under_serve_what_was_begun_long_ago_goes_on_by_itself_and_so_does_the_engine(
     serve.kill().unwrap();
     serve.wait().unwrap();
 }
+
+#[test]
+fn what_ended_in_time_while_the_engine_was_dead_has_not_timed_out() {
+    let stage = Stage::new("[recovery]\nmaxRetries = 0\n");
+    let holds = "echo up > $OUT/up; until [ -e $OUT/dead ]; do :; done; echo made > made.txt\n\
+                 legation submit --status completed --summary 'made it' \
+                 --artifact implementation:made.txt";
+    stage.hasty("a", "5s", holds);
+    let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "a", "Work"]);
+    let id = begun["delegationId"].as_str().unwrap();
+    wait_for("a to begin", || (!stage.told("up").is_empty()).then_some(()));
+    assert!(stage.kill());
+    wait_for("the engine to be gone", || stage.engine().is_none().then_some(()));
+    std::fs::write(stage.out("dead"), "").unwrap();
+    wait_for("its processes to end", || stage.processes().is_empty().then_some(()));
+    let begun = std::time::Instant::now();
+    wait_for("its time to be up", || (begun.elapsed().as_millis() > 5_000).then_some(()));
+    let (code, view) = stage.json(&["resume", id, "--wait"]);
+    assert_eq!((code, view["status"].as_str()), (0, Some("completed")), "{view}");
+    let subtask = &view["subtasks"][0];
+    assert_eq!(subtask["return"]["summary"], "made it", "{view}");
+    assert_eq!(subtask["receipt"]["stopReason"], "exited", "{view}");
+    assert!(subtask["receipt"]["durationMs"].as_u64().unwrap() < 5_000, "{view}");
+}
+
+#[test]
+fn a_return_handed_in_before_the_deadline_wins_although_the_process_hangs() {
+    let stage = Stage::new("[recovery]\nmaxRetries = 0\n");
+    let hangs = "legation submit --status completed --summary 'handed in'\nsleep 60";
+    stage.hasty("a", "2s", hangs);
+    let (code, view) = stage.json(&["delegate", "--agent", "a", "Work"]);
+    assert_eq!((code, view["status"].as_str()), (0, Some("completed")), "{view}");
+    let subtask = &view["subtasks"][0];
+    assert_eq!(subtask["return"]["summary"], "handed in", "{view}");
+    assert_eq!(subtask["receipt"]["stopReason"], "timeout", "{view}");
+}

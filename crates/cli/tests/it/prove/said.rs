@@ -189,3 +189,28 @@ fn where_no_workspace_can_be_had_the_first_line_says_so() {
     std::fs::write(stage.root().join("home/.local/state/legation"), "").unwrap();
     says(&stage);
 }
+
+#[test]
+fn what_ended_blocked_is_listed_with_its_blocker_until_somebody_moves_it_on() {
+    let stage = Stage::new(ONCE);
+    stage.agent("done", "", DONE);
+    let stuck = "legation submit --status blocked --summary stuck --error 'access:need a key'";
+    stage.agent("stuck", "", stuck);
+    stage.json(&["delegate", "--agent", "done", "Work"]);
+    let (code, view) = stage.json(&["delegate", "--agent", "stuck", "Open the door"]);
+    assert_eq!(code, 4, "{view}");
+    let id = view["delegationId"].as_str().unwrap();
+    let (_, all) = stage.json(&["status"]);
+    let list = all["delegations"].as_array().unwrap();
+    assert_eq!(list.len(), 1, "what is completed is not listed: {all}");
+    let waits = json!(["sub-1 is blocked: need a key"]);
+    assert_eq!((&list[0]["status"], &list[0]["waitingFor"]), (&json!("blocked"), &waits), "{all}");
+    let page = stage.legation(&["status"]).output().unwrap().stdout;
+    let page = String::from_utf8_lossy(&page);
+    assert!(page.contains("waits: sub-1 is blocked: need a key"), "{page}");
+    let (_, history) = stage.json(&["status", "--all"]);
+    assert_eq!(history["delegations"][0]["waitingFor"], waits, "{history}");
+    let subtask = view["subtasks"][0]["id"].as_str().unwrap();
+    stage.json(&["skip", id, subtask]);
+    wait_for("it to be moved on", || listed(&stage, id).is_null().then_some(()));
+}

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Standing;
+use crate::agent::CYCLE;
 use crate::code::Code;
 use crate::config::Limits;
 use crate::ids::AgentId;
@@ -29,12 +30,8 @@ pub(super) fn cycle(caller: &Standing<'_>, agent: &AgentId, same_call: bool) -> 
     } else {
         "Delegate to an agent that is not on the path, or do the work here."
     };
-    Refusal::new(
-        Code::CycleDetected,
-        "Delegation cycle detected. Cannot delegate to avoid infinite loop.",
-        hint,
-    )
-    .with(json!({"path": steps, "attempted": agent}), &[format!("Cycle path: {path}")])
+    Refusal::new(Code::CycleDetected, CYCLE, hint)
+        .with(json!({"path": steps, "attempted": agent}), &[format!("Cycle path: {path}")])
 }
 
 pub(super) fn count(limit: &str, so_far: u64, asked: u64, most: u64) -> Refusal {

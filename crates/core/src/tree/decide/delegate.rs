@@ -172,7 +172,7 @@ impl Request<'_> {
         let graph = self.graph()?;
         let opening = pattern::open(command, &graph.needs, self.state.subtasks.next());
         let batch = self.batch(&opening);
-        self.check_permitted()?;
+        self.check_permitted(&caller)?;
         let admitted = bounds::admit(self.state, self.limits, &caller, &batch);
         let reserved = admitted.map_err(|refusal| self.with_holder(refusal))?;
         let granted = batch.asks.iter().map(|ask| ask.key.clone()).zip(reserved).collect();
@@ -210,10 +210,16 @@ impl Request<'_> {
     }
 
     /// Whether the caller may use everybody it names, and whoever judges in the end.
-    fn check_permitted(&self) -> Result<(), Refusal> {
-        let judge = pattern::judge_of(self.command).map(|judge| &judge.permitted);
-        let mut all = self.command.subtasks.iter().map(|target| &target.permitted).chain(judge);
-        all.try_for_each(|permitted| permitted.clone().map_err(Refusal::from))
+    fn check_permitted(&self, caller: &Standing<'_>) -> Result<(), Refusal> {
+        let judge = pattern::judge_of(self.command).map(|judge| (&judge.agent, &judge.permitted));
+        let targets = self.command.subtasks.iter();
+        let mut all = targets.map(|target| (&target.agent, &target.permitted)).chain(judge);
+        all.try_for_each(|(agent, permitted)| match permitted {
+            Ok(()) => Ok(()),
+            // Only the tree knows the path that has to be shown.
+            Err(no) if no.code == Code::CycleDetected => Err(bounds::names_itself(caller, agent)),
+            Err(no) => Err(no.clone().into()),
+        })
     }
 
     /// The graph of what was asked; in a sequence each also needs the one before it.
@@ -243,11 +249,12 @@ impl Request<'_> {
     }
 
     fn batch<'b>(&'b self, opening: &'b Opening) -> Batch<'b> {
+        let task: Arc<str> = Arc::from(self.command.task.as_str());
         let later = opening.cast.iter().map(|cast| Ask {
             title: &self.command.title,
             task: &self.command.task,
             agent: &cast.agent,
-            key: bounds::call_key(&cast.agent, &self.command.task),
+            key: bounds::call_key(&cast.agent, &pattern::task_of(cast, &task)),
             habits: &cast.habits,
             tokens: None,
         });

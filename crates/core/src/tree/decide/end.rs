@@ -16,9 +16,11 @@ use crate::tree::state::State;
 /// delegated and nobody waits for any more is cancelled.
 pub(super) fn decide(state: &State, end: &End, now: Now) -> Result<Vec<Body>, Rejection> {
     let no = state.open_attempt(&end.attempt)?;
-    let receipt = receipt(state, no, end, now);
-    let metadata = metadata(state, no, now);
-    let (answer, receipt) = judge(state, no, &end.said, (metadata, receipt));
+    // It may have ended while nobody was there to see it.
+    let ended_at = end.timing.ended_at.map_or(now, |at| at.min(now));
+    let receipt = receipt(state, no, end, ended_at);
+    let metadata = metadata(state, no, ended_at);
+    let (answer, receipt) = judge(state, no, end, (metadata, receipt));
     let ended = AttemptEnded {
         attempt: no,
         status: answer.status,
@@ -48,7 +50,12 @@ fn metadata(state: &State, no: AttemptNo, now: Now) -> Metadata {
 fn receipt(state: &State, no: AttemptNo, end: &End, now: Now) -> Receipt {
     let attempt = &state.attempts[no];
     let mut receipt = end.receipt.clone();
-    receipt.stop_reason = attempt.stop.unwrap_or(receipt.stop_reason);
+    let in_time = end.timing.ended_at.is_none_or(|at| at <= attempt.deadline);
+    receipt.stop_reason = match attempt.stop {
+        // It had ended when its time was up; only the word of it came later.
+        Some(StopReason::Timeout) if end.timing.by_itself && in_time => receipt.stop_reason,
+        stop => stop.unwrap_or(receipt.stop_reason),
+    };
     receipt.duration_ms = attempt.elapsed_ms(now);
     receipt.tokens = match (attempt.tokens, receipt.tokens) {
         (Some(known), Some(last)) => Some(known.at_least(&last)),
@@ -71,11 +78,12 @@ fn receipt(state: &State, no: AttemptNo, end: &End, now: Now) -> Receipt {
     receipt
 }
 
-/// What the end is worth. A stop of ours decides before anything the child says.
+/// What the end is worth. A stop of ours decides before anything the child says, except
+/// that a return which was handed in before the time was up has been given in time.
 fn judge(
     state: &State,
     no: AttemptNo,
-    said: &Said,
+    end: &End,
     (metadata, receipt): (Metadata, Receipt),
 ) -> (Return, Receipt) {
     let attempt = &state.attempts[no];
@@ -84,7 +92,12 @@ fn judge(
     let ceiling = ceiling(state, no, &receipt);
     let reason = delegation.cancelled.as_ref().map(|(_, reason)| reason.as_str());
     let exit_code = receipt.exit_code;
-    let stop = match (receipt.stop_reason, said) {
+    let in_time = end.timing.handed_in_at.is_some_and(|at| at <= attempt.deadline);
+    let stop = match (receipt.stop_reason, &end.said) {
+        (StopReason::Timeout, Said::Return(claim)) if in_time => {
+            let claim = claim.clone().attested(metadata);
+            return returns::settle(claim, receipt, subtask.habits.operation);
+        }
         (StopReason::Timeout, _) => Stop::TimedOut { after_ms: attempt.allowed_ms },
         (StopReason::Stalled, _) => Stop::Stalled { after_ms: receipt.duration_ms },
         (StopReason::Cancelled, _) => Stop::Cancelled { reason },

@@ -5,7 +5,7 @@ use crate::ids::AttemptId;
 use crate::returns::{Receipt, StopReason};
 use crate::time::Now;
 use crate::tree::arena::DelegationNo;
-use crate::tree::command::{End, Said};
+use crate::tree::command::{End, Said, Timing};
 use crate::tree::event::Body;
 use crate::tree::rejection::Rejection;
 use crate::tree::state::State;
@@ -42,6 +42,7 @@ pub(super) fn lose(state: &State, id: &AttemptId, now: Now) -> Result<Vec<Body>,
         quality: None,
         hold_until: None,
         raw: None,
+        timing: Timing::default(),
     };
     end::decide(state, &lost, now)
 }

@@ -31,6 +31,7 @@ pub(super) fn named(candidate: &Candidate) -> Resolver {
             timeout_ms: None,
             tokens: None,
             needs_approval: candidate.needs_approval,
+            own: None,
         }),
         Err(refusal) => {
             let (agent, why) = (candidate.agent.clone(), refusal.message.clone());

@@ -105,6 +105,21 @@ pub struct Cast {
     pub tokens: Option<u64>,
     /// Whether a human must say yes before it starts.
     pub needs_approval: bool,
+    /// What the caller's plan calls it and asks of it, beside the task of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Own>,
+}
+
+/// What a plan says of one part in a pattern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Own {
+    /// The id it gives.
+    pub id: SubtaskId,
+    /// What is asked of this part, in a line.
+    pub title: String,
+    /// The same in full; absent where the plan says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
 }
 
 /// Who was named to resolve conflicts.

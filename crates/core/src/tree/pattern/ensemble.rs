@@ -1,6 +1,7 @@
 //! Ensemble: the same task to several members, then one answer.
 //!
-//! A quorum, more than half of the members, must succeed; with less it is partial. Where
+//! A quorum, more than half of the members, must succeed; with less it is partial, or blocked
+//! where only blockers are in the way. Where
 //! one answer is chosen, only the chosen member's work goes into the result.
 
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Draft, Next, Opening, answer, cast_of, data_field, judge_of, last, part, plain, subtasks,
+    Draft, Next, Opening, answer, cast_of, data_field, free_id, judge_of, last, part, plain,
+    subtasks,
 };
 use crate::returns::{Artifact, Return};
 use crate::tree::arena::SubtaskNo;
@@ -27,12 +29,20 @@ pub(super) fn open(command: &Delegate) -> Opening {
     }
     let task: Arc<str> = Arc::from(command.task.as_str());
     let member = |(position, cast): (usize, &Cast)| {
-        let id = format!("member-{}", position + 1);
+        let id = match &cast.own {
+            // One part of a plan may stand for several members.
+            Some(own) if position > 0 && command.subtasks.len() == 1 => {
+                format!("{}-{}", own.id, position + 1)
+            }
+            Some(own) => own.id.to_string(),
+            None => format!("member-{}", position + 1),
+        };
         part(cast, Role::Member, id, (&command.title, &task))
     };
     let drafts: Vec<Draft> = cast.iter().enumerate().map(member).collect();
     let judge = judge_of(command).map(|judge| judge_cast(judge, cast.first()));
-    Opening { asked: drafts.len() as u64, drafts, cast, judge, rounds: 0, repeats: 2 }
+    let asked = command.subtasks.len() as u64;
+    Opening { asked, drafts, cast, judge, rounds: 0, repeats: 2 }
 }
 
 pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
@@ -48,7 +58,9 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
         (Aggregate::Merge, _, _) => Next::End(Outcome::Completed, all(state, delegation)),
         (Aggregate::Best, None, Some(cast)) if !judged && quorum => {
             let about = (delegation.title.as_str(), &delegation.task);
-            let mut draft = part(cast, Role::Judge, "judge".to_owned(), about);
+            let taken = |id: &str| delegation.by_id.contains_key(id);
+            let id = free_id("judge", taken);
+            let mut draft = part(cast, Role::Judge, id, about);
             draft.needs = members.iter().map(|(no, _, _)| *no).collect();
             draft.required = false;
             Next::Grow(vec![draft])
@@ -60,7 +72,8 @@ pub(super) fn next(state: &State, delegation: &Delegation) -> Next {
             let clear = delegation.aggregate == Aggregate::Best || most_voted(&members).1;
             let outcome = match (merged, clear && quorum) {
                 (true, true) => Outcome::Completed,
-                (true, false) => Outcome::Partial,
+                (true, false) if quorum => Outcome::Partial,
+                (true, false) => below_quorum(state, delegation, &members),
                 (false, _) => Outcome::Blocked,
             };
             Next::End(outcome, chosen(state, delegation, winner, &members))
@@ -77,6 +90,7 @@ fn judge_cast(judge: &Candidate, first: Option<&Cast>) -> Cast {
         timeout_ms: first.and_then(|cast| cast.timeout_ms),
         tokens: None,
         needs_approval: judge.needs_approval || approved_like_it,
+        own: None,
     }
 }
 
@@ -100,8 +114,7 @@ fn done<'a>(state: &'a State, delegation: &'a Delegation) -> Vec<Member<'a>> {
 
 fn below_quorum(state: &State, delegation: &Delegation, members: &[Member<'_>]) -> Outcome {
     let outcome = plain::outcome(state, delegation);
-    let some = !members.is_empty();
-    let some = some && matches!(outcome, Outcome::Completed | Outcome::Blocked);
+    let some = !members.is_empty() && outcome == Outcome::Completed;
     if some { Outcome::Partial } else { outcome }
 }
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Draft, Next, Opening, answer, cast_of, data_field, part, plain, subtasks};
+use super::{Draft, Next, Opening, answer, cast_of, data_field, free_id, part, plain, subtasks};
 use crate::returns::Return;
 use crate::tree::arena::SubtaskNo;
 use crate::tree::command::Delegate;
-use crate::tree::event::{Cast, DelegationResult, Outcome, Role, Turn};
+use crate::tree::event::{Cast, DelegationResult, Outcome, Own, Role, Turn};
 use crate::tree::state::{Delegation, State, Subtask};
 
 /// The words in which debate and review differ.
@@ -44,17 +44,22 @@ pub(super) fn open(command: &Delegate, words: &Words, default_rounds: u32) -> Op
     let mut cast = cast_of(command);
     if let (1, Some(lead)) = (cast.len(), cast.first().cloned()) {
         // With nobody else to judge, the same agent does, with a fresh mind.
-        cast.push(lead);
+        let own = lead
+            .own
+            .clone()
+            .map(|own| Own { id: format!("{}-{}", own.id, words.judging).into(), ..own });
+        cast.push(Cast { own, ..lead });
     }
     let task: Arc<str> = Arc::from(command.task.as_str());
-    let lead = cast
-        .first()
-        .map(|cast| part(cast, words.lead, words.first.to_owned(), (&command.title, &task)));
+    let lead = cast.first().map(|cast| {
+        let id = cast.own.as_ref().map_or(words.first, |own| own.id.as_str());
+        part(cast, words.lead, id.to_owned(), (&command.title, &task))
+    });
     let rounds = command.rounds.unwrap_or(default_rounds);
     Opening {
         judge: None,
         drafts: lead.into_iter().collect(),
-        asked: cast.len() as u64,
+        asked: command.subtasks.len() as u64,
         cast,
         rounds,
         repeats: 1 + 2 * u64::from(rounds),
@@ -88,7 +93,13 @@ pub(super) fn next(state: &State, delegation: &Delegation, words: &Words) -> Nex
     let Some(cast) = delegation.cast.first() else {
         return finish();
     };
-    let id = format!("{}-{}", words.again, last.round);
+    let made = format!("{}-{}", words.again, last.round);
+    let id = match &cast.own {
+        Some(own) => format!("{}-{made}", own.id),
+        None => made,
+    };
+    let taken = |id: &str| is_planned(delegation, id) || delegation.by_id.contains_key(id);
+    let id = free_id(&id, taken);
     let mut draft = part(cast, words.lead, id, (&delegation.title, &delegation.task));
     draft.round = last.round;
     draft.needs = work.into_iter().collect();
@@ -97,16 +108,36 @@ pub(super) fn next(state: &State, delegation: &Delegation, words: &Words) -> Nex
 }
 
 fn judges(delegation: &Delegation, words: &Words, round: u32, work: SubtaskNo) -> Vec<Draft> {
-    let draft = |(position, cast): (usize, &Cast)| {
-        let id = format!("{}-{round}-{}", words.judging, position + 1);
+    let mut drafts: Vec<Draft> = Vec::with_capacity(delegation.cast.len());
+    for (position, cast) in delegation.cast.iter().skip(1).enumerate() {
+        let wanted = match &cast.own {
+            Some(own) if round == 1 => own.id.to_string(),
+            Some(own) => format!("{}-{round}", own.id),
+            None => format!("{}-{round}-{}", words.judging, position + 1),
+        };
+        let beside = |id: &str| drafts.iter().any(|draft| draft.id.as_str() == id);
+        // Its own is kept from all that the pattern makes up.
+        let own = |id: &str| cast.own.as_ref().is_some_and(|own| own.id.as_str() == id);
+        let first = |id: &str| round == 1 && own(id);
+        let id = free_id(&wanted, |id| {
+            delegation.by_id.contains_key(id)
+                || beside(id)
+                || (is_planned(delegation, id) && !first(id))
+        });
         let mut draft = part(cast, words.judge, id, (&delegation.title, &delegation.task));
         draft.round = round;
         draft.needs = vec![work];
         // A judge that fails is missed, but the work stands without it.
         draft.required = false;
-        draft
-    };
-    delegation.cast.iter().skip(1).enumerate().map(draft).collect()
+        drafts.push(draft);
+    }
+    drafts
+}
+
+/// Whether the plan gives somebody this id.
+fn is_planned(delegation: &Delegation, id: &str) -> bool {
+    let mut own = delegation.cast.iter().filter_map(|cast| cast.own.as_ref());
+    own.any(|own| own.id.as_str() == id)
 }
 
 /// What the judges of a round said, those that answered.
@@ -163,6 +194,18 @@ fn lead_work<'a>(
     subtasks(state, delegation).rev().find(|(_, subtask)| usable(subtask))
 }
 
+/// The lead's last work that is at least a part; it is told where there is nothing better.
+fn partial_work<'a>(
+    state: &'a State,
+    delegation: &'a Delegation,
+    words: &Words,
+) -> Option<(SubtaskNo, &'a Subtask)> {
+    let partial = |subtask: &Subtask| {
+        subtask.role == words.lead && subtask.outcome() == Some(Outcome::Partial)
+    };
+    subtasks(state, delegation).rev().find(|(_, subtask)| partial(subtask))
+}
+
 /// The last work, how it came about, and what is still found wrong with it.
 pub(super) fn end(
     state: &State,
@@ -171,7 +214,8 @@ pub(super) fn end(
 ) -> (Outcome, DelegationResult) {
     let mut result = DelegationResult::default();
     let work = lead_work(state, delegation, words);
-    if let Some(answer) = work.and_then(|(_, subtask)| answer(state, subtask)) {
+    let told = work.or_else(|| partial_work(state, delegation, words));
+    if let Some(answer) = told.and_then(|(_, subtask)| answer(state, subtask)) {
         result.summary = answer.summary.clone();
         result.data = answer.data.clone().unwrap_or(Value::Null);
         result.artifacts.clone_from(&answer.artifacts);
@@ -190,8 +234,23 @@ pub(super) fn end(
     let scored = leads.rev().find(|(_, subtask)| !scores(state, subtask).is_empty());
     let poor = whole == Outcome::Completed
         && scored.is_some_and(|(no, _)| super::is_poor(state, super::quality(state, no)));
-    let outcome = if unjudged || rescued || poor { Outcome::Partial } else { whole };
+    let outcome = if unjudged && only_blockers(state, delegation, words, round) {
+        Outcome::Blocked
+    } else if unjudged || rescued || poor {
+        Outcome::Partial
+    } else {
+        whole
+    };
     (outcome, result)
+}
+
+/// Whether every judge of a round that somebody still waits for is blocked.
+fn only_blockers(state: &State, delegation: &Delegation, words: &Words, round: u32) -> bool {
+    let judges = subtasks(state, delegation)
+        .filter(|(_, subtask)| subtask.role == words.judge && subtask.round == round);
+    let outcomes = judges.map(|(_, subtask)| subtask.outcome().unwrap_or(Outcome::Blocked));
+    let missed: Vec<Outcome> = outcomes.filter(|outcome| *outcome != Outcome::Skipped).collect();
+    !missed.is_empty() && missed.iter().all(|outcome| *outcome == Outcome::Blocked)
 }
 
 fn findings(answer: &Return) -> Vec<Value> {

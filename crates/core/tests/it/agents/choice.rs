@@ -5,10 +5,11 @@ use legation_core::agent::{Definition, Roster, Wish, choose};
 use legation_core::config::Config;
 use legation_core::ids::AgentId;
 
-const DESCRIBED: [(&str, &str); 5] = [
+const DESCRIBED: [(&str, &str); 6] = [
     ("db-expert", "Use this agent when the database schema or slow queries need work"),
     ("doc-fixer", "Fixes documentation and broken links"),
     ("doc-writer", "Writes documentation with working links"),
+    ("goci", "Go CI agent"),
     ("tester", "Writes unit tests for the parser"),
     ("vague", "Use when the user needs this and that with all of it"),
 ];
@@ -92,7 +93,7 @@ fn the_description_that_shares_most_words_chooses_if_it_shares_two() {
             "Repair documentation links",
             "Write unit tests and documentation with working links",
             "Rework the parser",
-            "Use this when the user needs that with all of it and them",
+            "These are for all of them, and with this or that",
             "",
         ],
     ));
@@ -130,4 +131,18 @@ fn many_shared_words_are_shown_in_part() {
     let wish = Wish { text, hints: &hints, agents: &[], index: 0, path: &[] };
     expect!["its description shares `five`, `four`, `one`, `seven`, `six` and 2 more"]
         .assert_eq(&choose(&roster, &wish).reason);
+}
+
+#[test]
+fn short_words_count_and_so_do_words_that_are_common() {
+    expect![[r#"
+        goci (its description shares `ci`, `go`)
+        goci (its description shares `agent`, `ci`)
+        general-purpose (no hint, no list and no description fits)
+    "#]]
+    .assert_eq(&choice(
+        &[],
+        &[],
+        &["Repair the Go CI", "An agent for CI", "It is in the hands of you and them"],
+    ));
 }

@@ -127,14 +127,17 @@ fn a_pattern_never_means_the_agent_itself() {
     expect![[r#"
         open open: AGENT_NOT_ALLOWED
           Agent `open` may not delegate to `open`: its `subagents.allow` does not name it.
-          add `open` to `subagents.allow` in the file of `open`
-        loop loop: AGENT_NOT_ALLOWED
-          Agent `loop` may not delegate to `loop`: it is not recursive.
-          set `subagents.recursive: true` in the file of `loop`
+          name another agent; for itself it would take its own name in `subagents.allow` and `subagents.recursive: true`
+        loop loop: CYCLE_DETECTED
+          Delegation cycle detected. Cannot delegate to avoid infinite loop.
+          name another agent, or set `subagents.recursive: true` in the file of `loop`
         fractal fractal: yes
         star-fractal star-fractal: AGENT_NOT_ALLOWED
           Agent `star-fractal` may not delegate to `star-fractal`: its `subagents.allow` does not name it.
           add `star-fractal` to `subagents.allow` in the file of `star-fractal`
+        hermit hermit: AGENT_NOT_ALLOWED
+          Agent `hermit` may not delegate: it has no `subagents` key.
+          add `subagents: {allow: [hermit], recursive: true}` to the file of `hermit`
     "#]].assert_eq(&answers(
         &Config::default(),
         &[
@@ -142,6 +145,7 @@ fn a_pattern_never_means_the_agent_itself() {
             "loop loop",
             "fractal fractal",
             "star-fractal star-fractal",
+            "hermit hermit",
         ],
     ));
 }

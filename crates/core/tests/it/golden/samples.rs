@@ -171,6 +171,7 @@ fn accepted() -> Accepted {
             timeout_ms: Some(600_000),
             tokens: Some(90_000),
             needs_approval: true,
+            own: None,
         }],
         judge: Some(Cast {
             agent: "solomon".into(),
@@ -178,6 +179,7 @@ fn accepted() -> Accepted {
             timeout_ms: None,
             tokens: None,
             needs_approval: false,
+            own: None,
         }),
         resolver: None,
         width: 5,

@@ -7,7 +7,7 @@ use legation_core::returns::{
     Artifact, Metadata, Receipt, Return, ReturnError, ReturnStatus, Tokens, Verification,
 };
 use legation_core::time::Now;
-use legation_core::tree::command::{End, Said};
+use legation_core::tree::command::{End, Said, Timing};
 use serde_json::Value;
 
 use super::words::usd;
@@ -65,7 +65,15 @@ impl Answer {
     /// An end that is not a return.
     pub(crate) fn said(said: Said) -> Self {
         let receipt = Receipt { exit_code: Some(0), ..Receipt::default() };
-        Self(End { attempt: "".into(), said, receipt, quality: None, hold_until: None, raw: None })
+        Self(End {
+            attempt: "".into(),
+            said,
+            receipt,
+            quality: None,
+            hold_until: None,
+            raw: None,
+            timing: Timing::default(),
+        })
     }
 
     fn claim(mut self, change: impl FnOnce(&mut Return)) -> Self {
@@ -148,6 +156,19 @@ impl Answer {
 
     pub(crate) fn raw(mut self, raw: &str) -> Self {
         self.0.raw = Some(raw.to_owned());
+        self
+    }
+
+    /// It had ended by itself before any word to stop reached it.
+    pub(crate) fn by_itself(mut self, at: Option<Now>) -> Self {
+        self.0.timing.by_itself = true;
+        self.0.timing.ended_at = at;
+        self
+    }
+
+    /// Its return was handed in at this time.
+    pub(crate) fn handed_in(mut self, at: Now) -> Self {
+        self.0.timing.handed_in_at = Some(at);
         self
     }
 

@@ -174,5 +174,6 @@ fn part(text: &str) -> Target {
         permitted: Ok(()),
         needs_approval,
         habits: Habits::default(),
+        planned: false,
     }
 }

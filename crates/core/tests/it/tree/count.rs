@@ -3,7 +3,7 @@
 use expect_test::expect;
 use legation_core::tree::plan::Aggregate;
 
-use crate::story::{Plan, Story, completed, debate, ensemble, failed, parallel};
+use crate::story::{Plan, Story, completed, debate, ensemble, failed, parallel, review};
 
 fn numbered(count: usize) -> Plan {
     let names: Vec<String> = (1..=count).map(|n| format!("s{n}")).collect();
@@ -145,4 +145,12 @@ fn what_remains_is_the_smaller_of_the_tasks_and_the_trees_count() {
         "a",
         expect![[r#"{"depth":2,"width":5,"count":5,"tokens":0,"costUsd":0.0,"timeMs":600000}"#]],
     );
+}
+
+#[test]
+fn one_text_with_one_agent_asks_for_one_whatever_the_pattern_makes_of_it() {
+    for plan in [debate("ann"), review("ann"), ensemble("ann", Aggregate::Vote)] {
+        let story = Story::bounded(plan, |s| s.limits.max_delegations_per_task = 1);
+        assert_eq!(story.state.delegations[story.delegation("del-1")].asked, 1);
+    }
 }

@@ -1,6 +1,9 @@
 //! No agent below itself, no call below itself.
 
 use expect_test::expect;
+use legation_core::agent::{Definition, Roster, Subagents};
+use legation_core::call::candidate;
+use legation_core::config::Config;
 use legation_core::tree::bounds::call_key;
 use legation_core::tree::command::{Caller, Habits};
 use legation_core::tree::plan::Aggregate;
@@ -149,5 +152,25 @@ fn a_retry_by_another_agent_leaves_its_own_call_on_the_path() {
     let same = recursive("two@b").part("two", |part| part.task = "one".to_owned());
     story.nested("one", same).events(expect![[r#"
         ! CYCLE_DETECTED Delegation cycle detected. Cannot delegate to avoid infinite loop.
+    "#]]);
+}
+
+#[test]
+fn an_agent_that_names_itself_and_is_not_recursive_meets_a_cycle_and_sees_the_path() {
+    let definition = Definition {
+        id: Some("a".into()),
+        subagents: Some(Subagents { allow: vec!["a".to_owned()], ..Subagents::default() }),
+        ..Definition::default()
+    };
+    let roster = Roster::new([definition], &Config::default());
+    let asked = candidate("a".into(), &roster, &["a".into()]);
+    let again = parallel("again@a").each(|part| part.permitted.clone_from(&asked.permitted));
+    let mut story = Story::new(parallel("a"));
+    story.run("a").so_far().nested("a", again).refusal(expect![[r#"
+        Delegation cycle detected. Cannot delegate to avoid infinite loop.
+
+        Cycle path: user → a → a (attempted)
+
+        Suggestion: Delegate to an agent that is not on the path, or do the work here.
     "#]]);
 }

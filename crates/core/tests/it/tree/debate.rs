@@ -4,7 +4,7 @@ use expect_test::expect;
 use legation_core::tree::event::Role;
 use serde_json::json;
 
-use crate::story::{Answer, ROOT, Story, completed, debate, failed, usd};
+use crate::story::{Answer, ROOT, Story, blocked, completed, debate, failed, usd};
 
 fn accepts() -> Answer {
     completed("fine").data(json!({"verdict": "accept"}))
@@ -435,4 +435,21 @@ fn what_the_call_says_of_a_critic_holds_for_it() {
     let critique = &story.state.subtasks[story.subtask("critique-1-1")];
     assert_eq!(critique.timeout_ms, 5_000);
     assert_eq!(story.state.ledger.get(critique.account).ceiling.tokens, 6_000);
+}
+
+#[test]
+fn a_debate_of_which_only_blockers_are_left_is_blocked() {
+    let ends = |critics: Vec<Answer>| {
+        let names = ["ann ben", "ann ben cleo"][critics.len() - 1];
+        let mut story = Story::bounded(debate(names), |s| s.recovery.auto_retry = false);
+        story.go().returns("propose", completed("a draft")).go();
+        for (n, answer) in critics.into_iter().enumerate() {
+            story.returns(&format!("critique-1-{}", n + 1), answer);
+        }
+        story.status().to_owned()
+    };
+    assert_eq!(ends(vec![blocked("no key")]), "blocked");
+    assert_eq!(ends(vec![blocked("no key"), blocked("no key")]), "blocked");
+    assert_eq!(ends(vec![blocked("no key"), failed("broke")]), "partial");
+    assert_eq!(ends(vec![failed("broke")]), "partial");
 }

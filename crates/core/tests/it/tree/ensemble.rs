@@ -221,10 +221,18 @@ fn nobody_is_a_failure() {
 }
 
 #[test]
-fn a_quorum_that_waits_for_a_blocker_is_partial() {
+fn a_quorum_that_waits_for_a_blocker_is_blocked() {
     use crate::story::blocked;
-    let answers = vec![decides(1), blocked("no key"), blocked("no key")];
-    assert_eq!(votes(answers).status(), "partial");
+    let answers = || vec![decides(1), blocked("no key"), blocked("no key")];
+    assert_eq!(votes(answers()).status(), "blocked");
+    let mut story = Story::new(ensemble("ann ben cleo", Aggregate::Merge));
+    story.go();
+    for (n, answer) in answers().into_iter().enumerate() {
+        story.returns(&format!("member-{}", n + 1), answer);
+    }
+    assert_eq!(story.status(), "blocked");
+    let one_failed = vec![decides(1), blocked("no key"), failed("broke")];
+    assert_eq!(votes(one_failed).status(), "partial");
     assert_eq!(votes(vec![blocked("no key"), blocked("no key")]).status(), "blocked");
 }
 

@@ -281,3 +281,35 @@ fn work_with_scores_below_the_threshold_is_revised_and_is_partial_in_the_end() {
         del-1 ended partial
     "#]]);
 }
+
+#[test]
+fn work_that_is_only_partial_is_still_the_result() {
+    let mut story = Story::new(review("ann ben"));
+    let half = crate::story::partial("half of it").artifacts(&["code.rs"]).data(json!({"n": 1}));
+    story.go().returns("create", half);
+    story.result(
+        ROOT,
+        expect![[r#"
+            partial {
+              "summary": "half of it",
+              "data": {
+                "n": 1
+              },
+              "artifacts": [
+                {
+                  "type": "implementation",
+                  "path": "code.rs"
+                }
+              ],
+              "history": [
+                {
+                  "subtask": "create",
+                  "role": "creator",
+                  "round": 0,
+                  "summary": "half of it"
+                }
+              ]
+            }
+        "#]],
+    );
+}

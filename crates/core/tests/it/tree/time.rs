@@ -280,3 +280,41 @@ fn what_ends_with_its_delegations_time_is_not_tried_again_in_the_same_moment() {
     "#]]);
     story.owed(expect!["deliver del-1"]);
 }
+
+#[test]
+fn what_had_ended_by_itself_when_its_time_was_up_is_judged_by_what_it_says() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").after(700).tell(Command::Recover { serving: true }).tell(Command::Tick);
+    let ended = completed("made it").by_itself(Some(DAWN.plus_ms(100_000)));
+    story.so_far().returns("a", ended).events(expect![[r#"
+        a#1 ended completed: made it
+        a is completed
+        del-1 ended completed
+    "#]]);
+    let end = story.state.attempts[story.attempt_no("a")].end.clone().unwrap();
+    assert_eq!(end.receipt.stop_reason, StopReason::Exited);
+    assert_eq!(end.receipt.duration_ms, 100_000, "that of its process");
+    assert_eq!(end.answer.metadata.duration_seconds, Some(100.0));
+}
+
+#[test]
+fn what_ended_by_itself_after_its_time_was_up_has_timed_out() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").after(700).tell(Command::Recover { serving: true }).tell(Command::Tick);
+    let ended = completed("made it").by_itself(Some(DAWN.plus_ms(600_001)));
+    story.returns("a", ended);
+    assert_eq!(story.status(), "partial");
+}
+
+#[test]
+fn a_return_handed_in_before_the_deadline_wins_over_a_process_that_hangs() {
+    let ends = |answer: crate::story::Answer| {
+        let mut story = Story::new(parallel("a"));
+        story.run("a").tick(600).returns("a", answer);
+        story.status().to_owned()
+    };
+    let in_time = DAWN.plus_ms(600_000);
+    assert_eq!(ends(completed("done").handed_in(in_time)), "completed");
+    assert_eq!(ends(completed("done").handed_in(in_time.plus_ms(1))), "partial");
+    assert_eq!(ends(completed("only printed")), "partial");
+}
