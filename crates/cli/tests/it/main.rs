@@ -17,6 +17,7 @@ mod help;
 mod install;
 mod look;
 mod mcp;
+mod mounts;
 mod parse;
 mod prove;
 mod serve;

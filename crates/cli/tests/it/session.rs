@@ -2,10 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use legation_engine::client::{Paths, Surroundings, engine_pid};
 use tempfile::TempDir;
+
+use crate::mounts;
+
+/// How long an engine may take to end.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A folder of its own for one terminal session.
 pub(crate) struct Session {
@@ -145,6 +151,11 @@ impl Drop for Session {
         if let Some(pid) = engine_pid(&self.paths()) {
             let _ = Command::new("kill").arg(pid.to_string()).status();
         }
+        let began = Instant::now();
+        while engine_pid(&self.paths()).is_some() && began.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        }
+        mounts::take_away(self.root.path());
     }
 }
 

@@ -12,6 +12,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::mounts;
+
 /// How long anything may take before a test gives up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -255,6 +257,7 @@ impl Drop for Stage {
     fn drop(&mut self) {
         self.signal(Signal::TERM);
         wait_for("the engine to end", || self.engine().is_none().then_some(()));
+        mounts::take_away(self.root.path());
     }
 }
 
