@@ -60,6 +60,9 @@ const MAX_INCLUDED: usize = 10_000;
 /// What a plain folder may weigh before it is copied without being asked for.
 pub const DEFAULT_COPY_LIMIT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
+/// From so many files on it is faster to be told what was written to than to look.
+const DEFAULT_TOLD_FROM: usize = 10_000;
+
 /// The file that tells that copies were asked for in spite of a repository.
 const COPIES: &str = "copies";
 
@@ -90,6 +93,9 @@ pub struct Options {
     pub dir: Option<PathBuf>,
     /// What is known of user namespaces, where this process may lay no overlay.
     pub beyond: Beyond,
+    /// How many files there have to be for git to be told in overlays what was written to,
+    /// rather than look at each.
+    pub told_from: usize,
 }
 
 impl Default for Options {
@@ -101,6 +107,7 @@ impl Default for Options {
             share: Vec::new(),
             dir: None,
             beyond: Beyond::default(),
+            told_from: DEFAULT_TOLD_FROM,
         }
     }
 }
@@ -216,6 +223,13 @@ impl Spaces {
         let homes = &self.mechanism.folders().homes;
         let others = homes.all.iter().filter(|home| **home != homes.current);
         others.chain([&homes.current]).map(|home| home.join("workspaces")).collect()
+    }
+
+    /// Where an overlay puts what is written in a workspace: git is told of it from there.
+    /// Without an overlay there is no such folder.
+    #[must_use]
+    pub fn written(&self, place: &Place) -> PathBuf {
+        self.mechanism.folders().layer(&place.attempt).join("upper")
     }
 
     /// How workspaces are made here, and why not in another way.

@@ -12,6 +12,7 @@ mod dir;
 mod fence;
 mod hostile;
 mod killed;
+mod large;
 mod models;
 mod namespace;
 mod patterns;

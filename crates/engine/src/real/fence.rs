@@ -80,6 +80,7 @@ impl Grounds<'_> {
             ports: place.ports(),
             required,
         };
+        fence.readable.push(self.spaces.written(place));
         fence.readable.extend(self.named(&sandbox.readable));
         fence.readable.extend(self.named(&self.config.workspace.share));
         Some(fence)

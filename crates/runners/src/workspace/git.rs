@@ -37,7 +37,6 @@ const PASSED: &[&str] = &["PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "TZ"];
 /// What holds for every git process, whatever the files say.
 const ALWAYS: &[&str] = &[
     "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.fsyncMethod=batch",
     "core.filesRefLockTimeout=200",
@@ -82,6 +81,11 @@ impl Git {
 
     /// A process that does `name`, and as yet in no repository.
     pub(super) fn call(&self, name: &str, trust: Trust) -> Call<'_> {
+        self.monitored(name, trust, "false")
+    }
+
+    /// The same, with a program that git asks what may have changed: one of ours.
+    pub(super) fn monitored(&self, name: &str, trust: Trust, monitor: &str) -> Call<'_> {
         let mut command = Command::new(program());
         command.env_clear();
         for key in PASSED {
@@ -102,7 +106,7 @@ impl Git {
         for setting in ALWAYS {
             command.arg("-c").arg(setting);
         }
-        command.arg(name);
+        command.arg("-c").arg(format!("core.fsmonitor={monitor}")).arg(name);
         Call { git: self, command, name: name.to_owned(), input: Vec::new(), limit: LIMIT }
     }
 }

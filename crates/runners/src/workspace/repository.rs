@@ -85,6 +85,8 @@ pub(super) struct Repository {
     share: Vec<String>,
     chooser: Chooser,
     beyond: Beyond,
+    /// How many files there have to be for git to be told what was written to.
+    told_from: usize,
     cleaner: Cleaner,
     /// Checkouts that wait for their next use.
     shelf: Shelf,
@@ -151,6 +153,7 @@ impl Repository {
             share: options.share.clone(),
             chooser,
             beyond: options.beyond.clone(),
+            told_from: options.told_from,
             cleaner,
             shelf: Shelf::default(),
             results,

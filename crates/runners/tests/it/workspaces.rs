@@ -29,3 +29,4 @@ mod shapes;
 mod sparse;
 mod submodules;
 mod taken_back;
+mod told;

@@ -163,6 +163,13 @@ impl Listing {
         &self.bytes
     }
 
+    /// The same with one more part, and without a sum at its end.
+    pub(in super::super) fn with(&self, part: &[u8]) -> Vec<u8> {
+        let kept = self.bytes.len().saturating_sub(self.hash_bytes);
+        let no_sum = vec![0; self.hash_bytes];
+        [self.bytes.get(..kept).unwrap_or_default(), part, &no_sum].concat()
+    }
+
     /// The path of a file that is to be there.
     pub(in super::super) fn meant(&self, number: usize) -> Option<&[u8]> {
         let item = self.items.get(number).filter(|item| !item.left_out)?;

@@ -50,6 +50,7 @@ impl Repository {
         self.include(&place)?;
         let shared = self.share_with(&place)?;
         let made = Made { place, settled, laid, shared, sides, submodules };
+        self.date_top(&made)?;
         record::write(&folder.join("place.json"), &made)?;
         Ok(made.place)
     }

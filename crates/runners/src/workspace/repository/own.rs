@@ -27,6 +27,22 @@ pub(super) fn write_common(folder: &Path, user: &User) -> Result<(), Error> {
     put(&folder.join("objects").join(ALTERNATES), &lenders(user))
 }
 
+/// Has git ask a program what may have changed before it looks for changes itself.
+pub(super) fn add_monitor(folder: &Path, user: &User, program: &str) -> Result<(), Error> {
+    let [_, monitored] = configurations(user, program);
+    put(&folder.join("config"), monitored.as_bytes())
+}
+
+/// The settings that a workspace's repository may have, without such a program and with it.
+pub(super) fn configurations(user: &User, program: &str) -> [String; 2] {
+    let plain = configuration(user, "true");
+    let mut monitored = plain.clone();
+    monitored.push_str(&format!("[core]\n\tfsmonitor = {}\n", quoted(program)));
+    // Git remembers which files it does not know by folder, and would be told of the top alone.
+    monitored.push_str("\tfsmonitorHookVersion = 2\n\tuntrackedCache = false\n");
+    [plain, monitored]
+}
+
 /// Where git looks for folders of objects to borrow.
 pub(super) const ALTERNATES: &str = "info/alternates";
 

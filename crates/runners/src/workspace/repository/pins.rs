@@ -6,6 +6,9 @@
 //! over it.
 
 mod date_back;
+mod told;
+
+pub(super) use told::PROGRAM;
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -55,7 +58,7 @@ impl Repository {
     /// The pin of a commit, made if need be. It stays while the turn is held.
     pub(super) fn pinned(&self, commit: &str) -> Result<(Pin, Turn), Error> {
         let state = &self.folders.state;
-        let view = [&*self.user.view(), &*own::common(&self.user)];
+        let view = [&*self.user.view(), &*own::common(&self.user), PROGRAM];
         let name = format!("{commit}-{}", digest::hex(&view, VIEW_DIGITS));
         for _ in 0..MAX_ROUNDS {
             let turn = turn::together(state)?;
@@ -107,6 +110,8 @@ impl Repository {
             }
         };
         self.date_back(&fresh, &files)?;
+        own::write_common(&files.join(".git"), &self.user)?;
+        self.have_told(&fresh, &files)?;
         let index = fresh.join("index");
         let times = index::times(&index, self.user.hash_bytes)?;
         let pin = Pin {
@@ -115,7 +120,6 @@ impl Repository {
             over,
             settled: settle(&index, &fresh.join("clock"), times.newest)?,
         };
-        own::write_common(&files.join(".git"), &self.user)?;
         let shown = files.join(".git/index");
         fs::hard_link(&index, &shown).map_err(Error::files("writing", &shown))?;
         record::write(&fresh.join("pin.json"), &pin)?;
@@ -240,7 +244,11 @@ impl Repository {
 
     /// A command on a pin's files.
     fn on_pin(&self, name: &str, folder: &Path, files: &Path) -> Call<'_> {
-        let call = self.git.call(name, Trust::Repository).env("GIT_DIR", &self.hub);
+        self.for_pin(self.git.call(name, Trust::Repository), folder, files)
+    }
+
+    fn for_pin<'a>(&self, call: Call<'a>, folder: &Path, files: &Path) -> Call<'a> {
+        let call = call.env("GIT_DIR", &self.hub);
         let call = call.env("GIT_OBJECT_DIRECTORY", &self.user.objects);
         let call = call.env("GIT_INDEX_FILE", folder.join("index"));
         call.env("GIT_WORK_TREE", files).within(files)

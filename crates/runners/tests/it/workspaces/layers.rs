@@ -31,7 +31,7 @@ fn count(folder: &Path) -> usize {
 }
 
 /// A repository with files enough that a small change is worth a layer.
-fn larger() -> Project {
+pub(super) fn larger() -> Project {
     let project = Project::new();
     for number in 0..40 {
         project.write(&format!("many/{number}.txt"), "x\n");

@@ -1,0 +1,56 @@
+//! A repository of ten thousand files: git is told inside the fence what was written to.
+
+use serde_json::Value;
+
+use super::stage::{Stage, shown};
+
+const ONCE: &str = "[recovery]\nmaxRetries = 0\n";
+/// Writes what git says has changed, and how many files it looked at for that.
+const LOOK: &str = "look() {\n\
+    GIT_TRACE2_EVENT=$TMPDIR/trace git status --porcelain > $OUT/$1\n\
+    grep -o 'sum_lstat.*\"value\":\"[0-9]*' $TMPDIR/trace | grep -o '[0-9]*$' |\n\
+    awk '{ sum += $1 } END { print sum }' >> $OUT/$1\n\
+    rm $TMPDIR/trace\n}\n";
+
+/// Runs an agent that looks before it works and afterwards; none if workspaces are no overlays.
+fn looked(stage: &Stage) -> Option<[(String, u64); 2]> {
+    let made = stage.shell(
+        "for f in $(seq 0 99); do mkdir f$f; for i in $(seq 0 99); do echo x > f$f/$i.txt; done; \
+         done; git add -A && git -c user.name=a -c user.email=a@b.c commit -qm many",
+    );
+    assert!(made.status.success(), "{}", shown(&made));
+    let (_, doctor) = stage.json(&["doctor"]);
+    if doctor["workspaces"]["mechanism"] != "overlay" {
+        eprintln!("SKIPPED: workspaces are no overlays here: {}", doctor["workspaces"]);
+        return None;
+    }
+    let work = "look first; echo y > f7/7.txt; echo n > f8/new.txt; look second\n\
+                legation submit --status completed --summary Looked.";
+    stage.agent("looker", "", &format!("{LOOK}{work}"));
+    let (code, done) = stage.json(&["delegate", "--agent", "looker", "Look"]);
+    let receipt: &Value = &done["subtasks"][0]["receipt"];
+    assert_eq!((code, &receipt["fenced"]), (0, &Value::from(true)), "{done}");
+    Some(["first", "second"].map(|name| {
+        let told = format!("\n{}", stage.told(name).trim_end());
+        let (said, looks) = told.rsplit_once('\n').unwrap();
+        (said.to_owned(), looks.parse().unwrap())
+    }))
+}
+
+/// Before the work nothing is looked at, and afterwards all that was done is seen.
+fn check(looked: Option<[(String, u64); 2]>) {
+    let Some([first, second]) = looked else { return };
+    assert_eq!(first, (String::new(), 0));
+    assert_eq!(second.0, "\n M f7/7.txt\n?? f8/new.txt");
+}
+
+#[test]
+fn an_agent_in_a_large_repository_does_not_wait_for_git_to_look_at_every_file() {
+    check(looked(&Stage::new(ONCE)));
+}
+
+#[test]
+fn nor_does_one_of_somebody_who_is_not_root() {
+    let config = format!("{ONCE}[workspace]\nmechanism = \"overlay\"\n");
+    check(looked(&Stage::of_nobody(&config, "")));
+}
