@@ -2,18 +2,25 @@
 //!
 //! What they read is not known, so all files of the base and all that were copied beside them
 //! count: only a workspace with the same files, and the same commands, gets what they made
-//! before.
+//! before. What names the workspace that it was made in, its ports or its path, is of no use
+//! in another one, and such a set-up is not kept.
 
+mod told_apart;
+
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use legation_core::digest;
+use serde::{Deserialize, Serialize};
 
-use super::super::index::Entry;
-use super::super::walk::below;
+use super::super::folders::Made;
+use super::super::index::{Entry, Listing};
+use super::super::walk::{Locked, below, walk};
 use super::super::{Error, Place, plain, record};
-use super::Repository;
+use super::pins::PROGRAM;
+use super::{Repository, own};
 
 /// Set-ups that are kept.
 const MAX_KEPT: usize = 4;
@@ -21,6 +28,19 @@ const MAX_KEPT: usize = 4;
 const MAX_FILES: usize = 50_000;
 /// The digits of a set-up's name.
 const NAME_DIGITS: usize = 24;
+/// What is in the repository of a workspace that was just made.
+const EXPECTED: [&str; 8] =
+    ["HEAD", "config", "index", "info", "objects", "packed-refs", "refs", "shallow"];
+/// How set-ups are written down; one that was written otherwise is not found.
+const FORM: &str = "2";
+
+/// What a set-up has made.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kit {
+    files: Vec<Vec<u8>>,
+    /// Those with nothing in them.
+    folders: Vec<Vec<u8>>,
+}
 
 impl Repository {
     fn setups(&self) -> PathBuf {
@@ -30,7 +50,7 @@ impl Repository {
     fn setup(&self, place: &Place, commands: &[String]) -> Result<PathBuf, Error> {
         let (tree, view) = (self.tree_of(&place.base)?, self.user.view());
         let included = self.included_content(place)?;
-        let mut inputs = vec![tree.as_str(), view.as_str(), included.as_str()];
+        let mut inputs = vec![FORM, tree.as_str(), view.as_str(), included.as_str()];
         inputs.extend(commands.iter().map(String::as_str));
         Ok(self.setups().join(digest::hex(&inputs, NAME_DIGITS)))
     }
@@ -38,11 +58,15 @@ impl Repository {
     /// Puts what the commands made before into a workspace, if it is known.
     pub(super) fn recall_setup(&self, place: &Place, commands: &[String]) -> Result<bool, Error> {
         let folder = self.setup(place, commands)?;
-        let Some(files) = record::read::<Vec<Vec<u8>>>(&folder.join("list.json"))? else {
+        let Some(kit) = record::read::<Kit>(&folder.join("list.json"))? else {
             return Ok(false);
         };
+        for path in &kit.folders {
+            let to = below(&place.root, path);
+            fs::create_dir_all(&to).map_err(Error::files("making", &to))?;
+        }
         let mut made = Vec::new();
-        for path in files {
+        for path in kit.files {
             let to = below(&place.root, &path);
             plain::put(&below(&folder.join("files"), &path), &to)?;
             let found = fs::symlink_metadata(&to).map_err(Error::files("reading", &to))?;
@@ -69,16 +93,59 @@ impl Repository {
             // Whatever changed files of the base has to be done in each workspace.
             return Ok(());
         }
+        let folders = self.empty_folders(&known, &changes.added)?;
+        let is_nothing = changes.added.is_empty() && folders.is_empty();
+        // What made nothing was for something that files do not show, and what is in the
+        // workspace's repository is not copied.
+        if is_nothing || !self.is_untouched(place) || told_apart::is_its_own(place, &changes.added)
+        {
+            return Ok(());
+        }
         let fresh = self.setups().join(format!("{}.new", record::fresh()));
         for path in &changes.added {
             plain::put(&below(&place.root, path), &below(&fresh.join("files"), path))?;
         }
-        record::write(&fresh.join("list.json"), &changes.added)?;
+        record::write(&fresh.join("list.json"), &Kit { files: changes.added, folders })?;
         if fs::rename(&fresh, &folder).is_err() {
             // Somebody was faster.
             self.folders.discard(&fresh)?;
         }
         self.drop_old_setups()
+    }
+
+    /// Whether the repository of a workspace is as it was made, settings, hooks and names. Git
+    /// itself writes an index and objects now and then.
+    fn is_untouched(&self, place: &Place) -> bool {
+        let folder = place.root.join(".git");
+        let mut entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let are_known = entries.all(|entry| {
+            let name = entry.file_name();
+            EXPECTED.iter().any(|expected| name == *expected)
+        });
+        let has_names = fs::read_dir(folder.join("refs")).is_ok_and(|mut all| all.next().is_some());
+        let names = fs::read_to_string(folder.join("packed-refs")).unwrap_or_default();
+        let is_one = names.lines().filter(|line| !line.starts_with('#')).count() == 1;
+        let config = fs::read_to_string(folder.join("config")).unwrap_or_default();
+        let is_ours = own::configurations(&self.user, PROGRAM).contains(&config);
+        are_known && !has_names && is_one && is_ours
+    }
+
+    /// Folders of a workspace that hold neither files of the base nor any of these.
+    fn empty_folders(&self, made: &Made, added: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Error> {
+        let root = &made.place.root;
+        let shared: Vec<PathBuf> = made.shared.iter().map(|name| root.join(name)).collect();
+        let walked = walk(root, &shared, Locked::Leave).map_err(Error::files("reading", root))?;
+        let index = self.folders.own(&made.place.attempt).join("index");
+        let base = Listing::read(&index, self.user.hash_bytes)?;
+        let added: BTreeSet<&[u8]> = added.iter().map(Vec::as_slice).collect();
+        let is_empty = |folder: &Vec<u8>| {
+            let inside = [folder, b"/".as_slice()].concat();
+            let next = added.range(inside.as_slice()..).next();
+            let has_added = next.is_some_and(|path| path.starts_with(&inside));
+            let is_link = base.find(folder, 0..base.len()).is_some();
+            !has_added && !is_link && base.beginning(&inside, 0..base.len()).is_empty()
+        };
+        Ok(walked.folders.into_iter().filter(is_empty).collect())
     }
 
     fn drop_old_setups(&self) -> Result<(), Error> {

@@ -207,3 +207,71 @@ fn a_set_up_is_made_anew_where_the_files_copied_for_it_are_others() {
         assert!(!spaces.recall(&create(&spaces, "exec-3"), &commands).unwrap());
     });
 }
+
+#[test]
+fn a_set_up_that_names_its_own_workspace_is_made_anew_in_each() {
+    let writes: [fn(&Place) -> String; 3] = [
+        |place| format!("#!{}/build/bin/python\n", place.root.display()),
+        |place| format!("PORT={}\n", variable(place, "LEGATION_PORT_BASE")),
+        |place| format!("name: {}\n", variable(place, "COMPOSE_PROJECT_NAME")),
+    ];
+    for text in writes {
+        let project = Project::new();
+        let spaces = project.open();
+        let commands = vec!["make ready".to_owned()];
+        let first = create(&spaces, "exec-1");
+        write(&first.root, "build/made.txt", &text(&first));
+        spaces.remember(&first, &commands).unwrap();
+        assert_eq!(files(&spaces, &first), Vec::<String>::new());
+        let second = create(&spaces, "exec-2");
+        assert!(!spaces.recall(&second, &commands).unwrap(), "{}", text(&first));
+        // A number with others around it is another number.
+        let other = format!("1{}\n", variable(&second, "LEGATION_PORT_BASE"));
+        write(&second.root, "build/made.txt", &other);
+        spaces.remember(&second, &commands).unwrap();
+        assert!(spaces.recall(&create(&spaces, "exec-3"), &commands).unwrap());
+    }
+}
+
+#[test]
+fn folders_that_a_set_up_made_and_left_empty_are_there_in_the_next_workspace() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let commands = vec!["mkdir -p build/tmp/pids".to_owned()];
+        let first = create(&spaces, "exec-1");
+        fs::create_dir_all(first.root.join("build/tmp/pids")).unwrap();
+        spaces.remember(&first, &commands).unwrap();
+        let second = create(&spaces, "exec-2");
+        assert!(spaces.recall(&second, &commands).unwrap());
+        assert!(second.root.join("build/tmp/pids").is_dir());
+        assert_eq!(files(&spaces, &second), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_set_up_of_the_repository_or_of_nothing_that_files_show_is_made_in_each() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let commands = vec!["set up".to_owned()];
+        let does: [fn(&Place); 5] = [
+            |_| {},
+            |place| write(&place.root, ".git/hooks/pre-commit", "#!/bin/sh\n"),
+            |place| drop(git(&place.root, "config filter.lfs.smudge cat")),
+            |place| drop(git(&place.root, "tag ready")),
+            |place| drop(git(&place.root, "status --porcelain")),
+        ];
+        for (number, does) in (0..).zip(does) {
+            let place = create(&spaces, &format!("exec-{number}"));
+            assert!(!spaces.recall(&place, &commands).unwrap());
+            if number > 0 {
+                write(&place.root, "build/made.txt", "made\n");
+            }
+            does(&place);
+            spaces.remember(&place, &commands).unwrap();
+        }
+        // The last one has only looked.
+        assert!(spaces.recall(&create(&spaces, "exec-last"), &commands).unwrap());
+    });
+}
