@@ -205,6 +205,17 @@ impl Spaces {
         }
     }
 
+    /// Why `workspace.share` has no effect on workspaces that are made like this in a folder;
+    /// none if it has.
+    #[must_use]
+    pub fn share_obstacle(choice: &Choice, dir: &Path) -> Option<String> {
+        match choice.way {
+            Way::Overlay => None,
+            Way::Copy => Some("copies share nothing".into()),
+            Way::Pool | Way::Worktree => repository::share_obstacle(dir),
+        }
+    }
+
     /// Whether the project is in a git repository.
     #[must_use]
     pub fn is_git(&self) -> bool {

@@ -178,6 +178,17 @@ fn how_workspaces_are_made_is_told_with_why_not_in_another_way() {
 }
 
 #[test]
+fn folders_that_cannot_be_shared_are_told() {
+    let session = Session::new();
+    let config = "[workspace]\nmechanism = \"copy\"\nshare = [\"node_modules\"]\n";
+    session.write(".legation/config.toml", config);
+    let problem = json(&session)["problems"][0].as_str().unwrap().to_owned();
+    let told = "`workspace.share` has no effect here, workspaces are made as copy: \
+                copies share nothing";
+    assert_eq!(problem, told);
+}
+
+#[test]
 fn a_place_that_cannot_be_written_to_is_told_before_anybody_delegates() {
     let session = Session::new();
     session.write("file", "");

@@ -4,7 +4,7 @@
 //! Nothing is opened: a file that was touched and has its old size is left open to
 //! whoever knows its old content.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -116,9 +116,26 @@ impl Changes {
         }
     }
 
-    /// Makes readable what its owner closed to itself.
+    /// Makes readable what its owner closed to itself, and the folders on the way to it. Who
+    /// looked may have powers that git, when it looks, has not.
     pub(super) fn unlock(&self, root: &Path) {
         let unsure = self.unsure.iter().map(|(path, _)| path);
+        let all = self.added.iter().chain(&self.modified).chain(&self.removed);
+        let mut ways: BTreeSet<&[u8]> = BTreeSet::from([b"".as_slice()]);
+        for path in all.chain(unsure.clone()) {
+            let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            ways.extend(slashes.filter_map(|(at, _)| path.get(..at)));
+        }
+        // From the top down, since none is reached through one that is closed.
+        for way in ways {
+            let folder = below(root, way);
+            let Ok(found) = fs::symlink_metadata(&folder) else { continue };
+            if found.is_dir() && found.mode() & 0o700 != 0o700 {
+                // Should this fail, git says so with the file's name.
+                let mode = Permissions::from_mode(found.mode() | 0o700);
+                drop(fs::set_permissions(&folder, mode));
+            }
+        }
         for path in self.added.iter().chain(&self.modified).chain(unsure) {
             let path = below(root, path);
             let closed = fs::symlink_metadata(&path)

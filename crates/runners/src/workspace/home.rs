@@ -9,8 +9,6 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, access};
-
 use super::{Error, record};
 
 /// The folder in the user's own that is ours, and hidden from every attempt.
@@ -89,7 +87,7 @@ fn refused(dir: &Path, why: &str) -> Error {
     }
 }
 
-/// Checks the folder that the user names, without making anything.
+/// Checks the folder that the user names, without leaving anything there.
 pub(super) fn check(dir: &Path) -> Result<(), Error> {
     if !dir.is_absolute() {
         return Err(refused(dir, "that leads nowhere"));
@@ -100,10 +98,13 @@ pub(super) fn check(dir: &Path) -> Result<(), Error> {
     if inside(dir) || there.as_deref().is_some_and(inside) {
         return Err(refused(dir, "that is inside a repository's own folder"));
     }
-    let writable = there.is_some_and(|there| {
-        there.is_dir() && access(&there, Access::WRITE_OK | Access::EXEC_OK).is_ok()
-    });
-    if writable { Ok(()) } else { Err(refused(dir, "nothing can be written there")) }
+    // Tried out: permissions alone do not tell.
+    let probe = there.map(|there| there.join(format!("probe-{}", record::fresh())));
+    let tried = probe.map(|probe| fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)));
+    match tried {
+        Some(Ok(())) => Ok(()),
+        Some(Err(_)) | None => Err(refused(dir, "nothing can be written there")),
+    }
 }
 
 /// The home of a project in the folder that the user names.

@@ -54,6 +54,7 @@ use super::{
 };
 use history::History;
 use pool::{Cleaner, Shelf};
+pub(super) use share::obstacle as share_obstacle;
 use stay::Stay;
 pub(super) use submodules::Submodule;
 use user::User;

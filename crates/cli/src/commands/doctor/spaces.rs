@@ -53,6 +53,13 @@ impl Workspaces {
                 "`workspace.mechanism` is `{mechanism}`, so no workspace can be made: {why}"
             ));
         }
+        if !config.workspace.share.is_empty()
+            && let Some(why) = Spaces::share_obstacle(&choice, dir)
+        {
+            problems.push(format!(
+                "`workspace.share` has no effect here, workspaces are made as {mechanism}: {why}"
+            ));
+        }
         let other = |(way, why): (Way, String)| Other { mechanism: way.name(), why };
         Some(Self {
             mechanism,

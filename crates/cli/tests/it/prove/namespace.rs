@@ -359,3 +359,17 @@ fn nobody_gets_a_namespace_without_asking_for_it() {
     assert_eq!(other["mechanism"], "overlay", "{report}");
     assert!(other["why"].to_string().contains("workspace.mechanism can ask for it"), "{report}");
 }
+
+#[test]
+fn folders_that_an_agent_closed_to_itself_are_kept_with_what_is_in_them() {
+    let Some(own) = Own::new(OVERLAY) else { return };
+    let script = "mkdir -p closed/deep; echo v > closed/deep/v; echo w > w; chmod 000 closed/deep closed\n\
+                  legation submit --status completed --summary Closed.";
+    own.agent("closer", "", script);
+    let (code, done) = own.json(&["delegate", "--agent", "closer", "Close it"]);
+    assert_eq!(code, 0, "{done}");
+    let id = done["delegationId"].as_str().unwrap();
+    let (code, applied) = own.json(&["apply", "--yes", id]);
+    assert_eq!(code, 0, "{applied}");
+    assert_eq!(fs::read_to_string(own.project().join("closed/deep/v")).unwrap(), "v\n");
+}

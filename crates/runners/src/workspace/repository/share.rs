@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::ioctl_ficlone;
+use rustix::fs::{Mode, OFlags, ioctl_ficlone};
 
 use super::super::folders::{Made, gone};
 use super::super::overlay::{Overlay, is_laid, probe};
@@ -76,6 +76,22 @@ impl Repository {
         }
         Ok(())
     }
+}
+
+/// Why no folder can be shared in workspaces that lie here and are no overlays; none if it can.
+pub(in super::super) fn obstacle(dir: &Path) -> Option<String> {
+    let there = dir.ancestors().find(|folder| folder.is_dir()).unwrap_or(dir);
+    let why = probe(there).err()?;
+    let tried = tempfile_in(there).and_then(|(from, to)| Ok(ioctl_ficlone(&to, &from)?));
+    let cloned = tried.err()?;
+    Some(format!("{why}, and the file system shares no blocks between files: {cloned}"))
+}
+
+/// Two files without a name.
+fn tempfile_in(folder: &Path) -> io::Result<(File, File)> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let make = || rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR).map(File::from);
+    Ok((make()?, make()?))
 }
 
 /// Copies a folder by sharing its blocks; fails where the file system cannot.

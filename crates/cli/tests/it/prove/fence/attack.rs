@@ -151,52 +151,16 @@ impl Drop for Scene {
     }
 }
 
-#[test]
-fn a_hostile_child_changes_nothing_outside_and_harms_nobody() {
-    let scene = Scene::new(Stage::new(ONCE));
+/// Lets the hostile child loose, and tells with what it got through. Nothing outside has changed
+/// then, and nobody was harmed.
+fn attacked(stage: Stage) -> Vec<String> {
+    let scene = Scene::new(stage);
     let stage = &scene.stage;
     let before = scene.outside();
     let (code, view) = stage.json(&["delegate", "--agent", "hostile", "Attack"]);
     let subtask = &view["subtasks"][0];
-    expect![[r#"
-        read a file of a sibling: no
-        list the files of a sibling: no
-        read the token of a sibling: no
-        read the journal: no
-        read the log: no
-        read the secret: no
-        read .env: no
-        write to the checkout: no
-        write through a symbolic link: no
-        write through a hard link: no
-        change the mode of a file: no
-        date a file back: no
-        empty a file: no
-        remove a file: no
-        add a hook: no
-        set the configuration: no
-        append to the configuration: no
-        move HEAD: no
-        make a branch: no
-        push: no
-        prune worktrees: no
-        collect garbage: no
-        remove objects: no
-        write to the home: no
-        write to the temporary folder of all: no
-        write to a sibling: no
-        forge its own end: no
-        forge the return of a sibling: no
-        remove the socket of the engine: no
-        remove everything upwards: no
-        kill a sibling: no
-        kill the engine: no
-        kill its keeper: no
-    "#]]
-    .assert_eq(&stage.told("tried"));
     assert_eq!((code, &subtask["status"]), (0, &Value::from("completed")), "{view}");
     assert_eq!(subtask["receipt"]["fenced"], true, "{subtask}");
-    assert_eq!(subtask["receipt"]["fenceGaps"], Value::Null, "{subtask}");
     assert!(subtask["receipt"]["filesChanged"].to_string().contains("mine.txt"), "{subtask}");
     assert_eq!(before, scene.outside());
     assert!(!scene.shared().exists());
@@ -204,6 +168,33 @@ fn a_hostile_child_changes_nothing_outside_and_harms_nobody() {
     std::fs::write(stage.out("go"), "").unwrap();
     let (_, sibling) = stage.json(&["resume", &scene.sibling, "--wait"]);
     assert_eq!(sibling["subtasks"][0]["return"]["summary"], "unharmed", "{sibling}");
+    let tried = stage.told("tried");
+    assert_eq!(tried.lines().count(), ATTACKS.len(), "{tried}");
+    tried.lines().filter_map(|line| line.strip_suffix(": yes")).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_hostile_child_changes_nothing_outside_and_harms_nobody() {
+    for mechanism in ["worktree", "pool", "auto"] {
+        let config = ONCE.replace("worktree", mechanism);
+        assert_eq!(attacked(Stage::new(&config)), Vec::<String>::new(), "{mechanism}");
+    }
+}
+
+#[test]
+fn nor_does_one_of_somebody_who_is_not_root() {
+    for mechanism in ["worktree", "overlay"] {
+        let config = ONCE.replace("worktree", mechanism);
+        let stage = Stage::of_nobody(&config, "");
+        let (_, doctor) = stage.json(&["doctor"]);
+        if doctor["workspaces"]["mechanism"] != mechanism {
+            eprintln!("SKIPPED: {mechanism} cannot be had here: {}", doctor["workspaces"]);
+            continue;
+        }
+        // Modes and times of one's own files are nothing that the kernel keeps here.
+        let through = ["change the mode of a file", "date a file back"];
+        assert_eq!(attacked(stage), through, "{mechanism}");
+    }
 }
 
 #[test]
