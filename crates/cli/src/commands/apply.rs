@@ -10,7 +10,7 @@ use legation_engine::read::Found;
 use legation_runners::workspace::{Applied, Error, How, Spaces};
 use serde_json::{Value, json};
 
-use super::diff::{failed, spaces};
+use super::diff::{check_there, failed, spaces};
 use crate::error::CommandError;
 use crate::input;
 use crate::look;
@@ -85,6 +85,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
             .hint("leave out --ff, --merge and --squash"));
     }
     if has_nothing(&spaces, &id)? {
+        check_there(&spaces, &found, "")?;
         return nothing(&id, &standing, output);
     }
     if let Some(missing) = standing.missing(&id) {

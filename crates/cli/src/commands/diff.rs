@@ -14,6 +14,7 @@ use crate::look;
 use crate::output::Output;
 use crate::page::tame;
 use crate::reach::{Reach, block_on};
+use crate::show::figures::short;
 
 /// Shows what a delegation, or one of its subtasks, changed.
 #[derive(clap::Args)]
@@ -31,7 +32,18 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let work = args.subtask.as_deref().map(|subtask| last_work(&found, subtask)).transpose()?;
     let spaces = spaces(&reach)?;
     let diff = match work {
-        None => spaces.diff(id.as_str(), None).map_err(|problem| failed(&problem))?,
+        None => {
+            let diff = spaces.diff(id.as_str(), None).map_err(|problem| failed(&problem))?;
+            let beside = check_there(&spaces, &found, &diff)?;
+            if let Some(subtask) = beside.filter(|_| !output.wants_json()) {
+                output.note(&format!(
+                    "note: the work of `{0}` is kept, and is not in the result; `legation diff {id} \
+                     {0}` shows it",
+                    tame(short(&subtask))
+                ));
+            }
+            diff
+        }
         Some(None) => String::new(),
         Some(Some(work)) => {
             let subtask = args.subtask.as_deref().unwrap_or_default();
@@ -81,6 +93,7 @@ pub(crate) fn failed(problem: &Error) -> CommandError {
     let code = match problem {
         Error::Conflict { .. } | Error::Refused { .. } | Error::Unknown { .. } => Code::Conflict,
         Error::Git { .. } => Code::GitCommitFailed,
+        Error::NoGit { .. } => Code::ToolUnavailable,
         Error::Files { .. }
         | Error::Slow { .. }
         | Error::Locked { .. }
@@ -103,6 +116,33 @@ fn gone(subtask: &str) -> CommandError {
     let message = format!("the work of `{}` is gone: it was cleared away", tame(subtask));
     let hint = "`legation workspaces list` shows what is still kept";
     CommandError::failed(Code::Conflict, message).hint(hint)
+}
+
+/// Says so where there is nothing to show of a delegation because its work was cleared away.
+/// Answers with the first subtask whose work is there all the same, beside the result.
+pub(crate) fn check_there(
+    spaces: &Spaces,
+    found: &Found,
+    diff: &str,
+) -> Result<Option<String>, CommandError> {
+    let mut beside = None;
+    if !diff.is_empty() {
+        return Ok(beside);
+    }
+    let state = &found.state;
+    let delegation = &state.delegations[found.no];
+    let tree = state.delegations.iter().next().map(|(_, root)| root.id.as_str());
+    for no in &delegation.subtasks {
+        let Some(work) = last_work(found, state.subtasks[*no].id.as_str())? else { continue };
+        let kept = spaces.kept_commit(tree.unwrap_or_default(), work.attempt.as_str());
+        if kept.map_err(|problem| failed(&problem))?.is_none() {
+            let message = format!("the work of {} is gone: it was cleared away", delegation.id);
+            let hint = "`legation workspaces list` shows what is still kept";
+            return Err(CommandError::failed(Code::Conflict, message).hint(hint));
+        }
+        beside = beside.or_else(|| Some(state.subtasks[*no].id.to_string()));
+    }
+    Ok(beside)
 }
 
 /// What one attempt changed; `None` if its work is kept no longer.

@@ -1,5 +1,7 @@
 //! `legation workspaces`, `clean` and `rollback`: what people see of workspaces, and do.
 
+mod gone;
+
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -185,27 +187,6 @@ fn a_plain_folder_has_its_work_kept_and_restored_alike() {
     assert_eq!(json_of(&session, &["workspaces", "list"])["kept"].as_array().unwrap().len(), 1);
     json_of(&session, &["clean", "--older-than", "0", "--unapplied", "--yes"]);
     assert_eq!(json_of(&session, &["workspaces", "list"])["kept"], json!([]));
-}
-
-#[test]
-fn a_difference_that_was_cleared_away_is_told_of_as_gone() {
-    for is_plain in [false, true] {
-        let session = once();
-        if is_plain {
-            std::fs::remove_dir_all(session.dir().join(".git")).unwrap();
-        }
-        agent(&session, "half", "echo precious > precious.txt; exit 3");
-        let delegation = delegate(&session, "half");
-        let diff = ["diff", delegation.as_str(), "sub-1"];
-        assert!(session.run(&diff).contains("+precious"));
-        json_of(&session, &["clean", "--older-than", "0", "--unapplied", "--yes"]);
-        expect![[r#"
-            ! ERROR: the work of `sub-1` is gone: it was cleared away
-            ! Suggestion: `legation workspaces list` shows what is still kept
-            [exit 1]
-        "#]]
-        .assert_eq(&seen(&session, &diff, &[]));
-    }
 }
 
 #[test]

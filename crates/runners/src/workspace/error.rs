@@ -24,6 +24,14 @@ pub enum Error {
         /// The end of what it said.
         message: String,
     },
+    /// The project is in a git repository, and there is no git.
+    #[error(
+        "the project is in a git repository, and git cannot be started: {source}; install git, or put it where PATH finds it"
+    )]
+    NoGit {
+        /// What the system said.
+        source: io::Error,
+    },
     /// A git command took too long and was ended.
     #[error("git {command} did not end within {seconds} s and was stopped")]
     Slow {

@@ -59,8 +59,15 @@ impl User {
         let said = call.args(["--show-object-format", "--is-inside-work-tree"]).ask();
         let said = match said {
             Ok(said) => said,
-            // Without git on this machine the folder is as good as plain.
-            Err(Error::Files { .. }) => return Ok(None),
+            // Without git on this machine the folder is as good as plain, unless it is in a
+            // repository: nobody else knows what that ignores.
+            Err(Error::Files { source, .. }) => {
+                let is_repository = |folder: &Path| folder.join(".git").exists();
+                return match project.ancestors().any(is_repository) {
+                    true => Err(Error::NoGit { source }),
+                    false => Ok(None),
+                };
+            }
             Err(error) => return Err(error),
         };
         if said.code != 0 {
