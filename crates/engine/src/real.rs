@@ -46,6 +46,8 @@ use crate::token::Secret;
 use crate::world::{Act, Job, Manner, World};
 
 const BYTES_PER_MB: u64 = 1024 * 1024;
+/// How long others who look at workspaces are waited for at the start.
+const ALONE_WITHIN: Duration = Duration::from_secs(2);
 /// What is read of an attempt's words for those it hands work to.
 const MAX_SAID_BYTES: u64 = 64 * 1024;
 /// Workspaces that are worked on at once; the rest waits for a thread.
@@ -288,6 +290,7 @@ impl RealOptions {
             share: wishes.share.clone(),
             dir: wishes.dir.as_deref().map(|dir| named(&self.project, dir)),
             beyond: self.beyond.clone(),
+            alone_within: ALONE_WITHIN,
             ..workspace::Options::default()
         };
         Spaces::open_with(&self.project, &self.state, &limits)

@@ -38,6 +38,7 @@ mod types;
 mod upper;
 mod walk;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -48,6 +49,7 @@ pub use error::Error;
 use mechanism::Mechanism;
 use plain::Plain;
 use repository::Repository;
+use turn::Presence;
 pub use types::{
     Applied, Candidate, From, How, Kept, MAX_FILES_SEEN, Merge, New, Note, Origin, Outlook, Place,
     Seen, Start,
@@ -93,6 +95,9 @@ pub struct Options {
     pub dir: Option<PathBuf>,
     /// What is known of user namespaces, where this process may lay no overlay.
     pub beyond: Beyond,
+    /// How long others who have the workspaces open are waited for, so that what earlier
+    /// processes left can be taken up.
+    pub alone_within: Duration,
     /// How many files there have to be for git to be told in overlays what was written to,
     /// rather than look at each.
     pub told_from: usize,
@@ -107,6 +112,7 @@ impl Default for Options {
             share: Vec::new(),
             dir: None,
             beyond: Beyond::default(),
+            alone_within: Duration::ZERO,
             told_from: DEFAULT_TOLD_FROM,
         }
     }
@@ -122,6 +128,8 @@ pub struct Spaces {
     /// Held while the work of attempts is kept or their workspaces are removed: an attempt
     /// has always the same one.
     turns: [Mutex<()>; TURNS],
+    /// As long as it is held, nobody takes what is at work here for left behind.
+    _presence: Presence,
 }
 
 impl Spaces {
@@ -136,7 +144,12 @@ impl Spaces {
     }
 
     /// The same, with other limits than the usual ones.
+    ///
+    /// What earlier processes left half done is taken up or cleared away, unless somebody else
+    /// has these workspaces open.
     pub fn open_with(project: &Path, state: &Path, options: &Options) -> Result<Self, Error> {
+        fs::create_dir_all(state).map_err(Error::files("making", state))?;
+        let mut presence = Presence::enter(state, options.alone_within)?;
         let copies = |choice| Plain::open(project, state, (options, choice));
         let mechanism: Box<dyn Mechanism> = match options.mechanism {
             Wanted::Copy => {
@@ -151,7 +164,12 @@ impl Spaces {
                 }
             }
         };
-        let spaces = Self { mechanism, beginnings: Mutex::default(), turns: Default::default() };
+        if presence.is_alone {
+            mechanism.adopt()?;
+            presence.share(state)?;
+        }
+        let (beginnings, turns) = (Mutex::default(), Default::default());
+        let spaces = Self { mechanism, beginnings, turns, _presence: presence };
         // What cannot be thrown away now is thrown away by the next start.
         drop(spaces.sweep_rehearsals());
         drop(ports::sweep(state));

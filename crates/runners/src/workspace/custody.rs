@@ -119,7 +119,9 @@ pub struct Names {
     pub names: Vec<(String, String)>,
     /// When the delegation began.
     pub since: SystemTime,
-    /// Whether the history of the user's branch has all of it.
+    /// What they take on the disk; absent where they share that with the repository.
+    pub bytes: Option<u64>,
+    /// Whether the history of the user's branch has all of it, or else the user's files.
     pub in_branch: bool,
 }
 
@@ -278,7 +280,9 @@ impl Spaces {
             bytes = bytes.saturating_sub(weight);
             surplus.push((what, because));
         }
-        let works = self.works()?.into_iter().filter(|work| {
+        // Of what another project keeps in the same repository nothing is known here.
+        let ours = self.works()?.into_iter().filter(|work| work.provenance.is_some());
+        let works = ours.filter(|work| {
             let may_go = work.in_branch || limits.unapplied;
             old(work.since) && may_go && !work.exempt && !in_use(&work.tree)
         });

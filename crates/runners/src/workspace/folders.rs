@@ -94,7 +94,13 @@ pub(super) struct Brought {
     pub(super) files_only: bool,
     /// Whether it was taken back since.
     pub(super) taken_back: bool,
+    /// Whether it was about to be done, and only the files tell if it was.
+    #[serde(default)]
+    pub(super) pending: bool,
 }
+
+/// Where small records lie.
+const RECORDS: [&str; 4] = ["delegations", "applied", "provenance", "results"];
 
 /// Where the layers of shared folders are, among those of an attempt.
 const SHARED: &str = "shared";
@@ -175,6 +181,19 @@ impl Folders {
 
     pub(super) fn write_brought(&self, delegation: &str, brought: &Brought) -> Result<(), Error> {
         record::write(&self.brought_path(delegation), brought)
+    }
+
+    /// Puts back what was on record of a delegation.
+    pub(super) fn put_back_brought(
+        &self,
+        delegation: &str,
+        earlier: Option<&Brought>,
+    ) -> Result<(), Error> {
+        let path = self.brought_path(delegation);
+        match earlier {
+            Some(brought) => self.write_brought(delegation, brought),
+            None => gone(&path).map_err(Error::files("removing", &path)),
+        }
     }
 
     fn brought_path(&self, delegation: &str) -> PathBuf {
@@ -275,6 +294,18 @@ impl Folders {
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(Error::files("removing", folder)(error)),
+        }
+    }
+
+    /// Deletes records that earlier processes did not get to write whole.
+    pub(super) fn clear_drafts(&self) {
+        for name in RECORDS {
+            for entry in fs::read_dir(self.state.join(name)).into_iter().flatten().flatten() {
+                if entry.path().extension().is_some_and(|ending| ending == record::DRAFT) {
+                    // Should it stay, it is in nobody's way.
+                    drop(gone(&entry.path()));
+                }
+            }
         }
     }
 

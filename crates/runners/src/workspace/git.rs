@@ -10,12 +10,16 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, ErrorKind, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::Error;
 use super::process::{Bounds, Said, converse};
@@ -71,6 +75,7 @@ pub(super) struct Call<'a> {
     name: String,
     input: Vec<u8>,
     limit: Duration,
+    is_undisturbed: bool,
 }
 
 impl Git {
@@ -107,7 +112,8 @@ impl Git {
             command.arg("-c").arg(setting);
         }
         command.arg("-c").arg(format!("core.fsmonitor={monitor}")).arg(name);
-        Call { git: self, command, name: name.to_owned(), input: Vec::new(), limit: LIMIT }
+        let (name, input, limit) = (name.to_owned(), Vec::new(), LIMIT);
+        Call { git: self, command, name, input, limit, is_undisturbed: false }
     }
 }
 
@@ -157,6 +163,15 @@ impl Call<'_> {
         self
     }
 
+    /// Lets it go on whatever is typed at the terminal and whoever is killed: what was begun on
+    /// the user's own files is better done than left. Git dies of a word to somebody who is
+    /// gone, so that it says what it has to say to a file.
+    pub(super) fn undisturbed(mut self) -> Self {
+        self.command.process_group(0);
+        self.is_undisturbed = true;
+        self
+    }
+
     /// Objects that may be read beside those of the repository, and never written.
     pub(super) fn borrowing(self, objects: &Path) -> Self {
         // Colons separate folders here, so the path is always written quoted.
@@ -182,16 +197,30 @@ impl Call<'_> {
 
     /// Runs it; whatever it answers is an answer.
     pub(super) fn ask(mut self) -> Result<Said, Error> {
-        let mut child = self
-            .command
-            .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(Error::files("starting", Path::new("git")))?;
+        let starting = Error::files("starting", Path::new("git"));
+        let (mut child, complaints) = self.spawn().map_err(starting)?;
         self.git.started.fetch_add(1, Ordering::Relaxed);
         let said = converse(&mut child, &self.input, bounds(self.limit));
-        said.map_err(|error| failed((&self.name, self.limit), &error))
+        let mut said = said.map_err(|error| failed((&self.name, self.limit), &error))?;
+        if let Some(mut file) = complaints {
+            // The words are only for whoever reads them.
+            drop(file.rewind().and_then(|()| file.read_to_end(&mut said.err)));
+        }
+        Ok(said)
+    }
+
+    /// Starts it; where it complains to a file, this is it.
+    fn spawn(&mut self) -> io::Result<(Child, Option<File>)> {
+        let complaints = match self.is_undisturbed {
+            true => Some(File::from(memfd_create("complaints", MemfdFlags::CLOEXEC)?)),
+            false => None,
+        };
+        let to = complaints.as_ref().map(File::try_clone).transpose()?;
+        self.command
+            .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
+            .stdout(Stdio::piped())
+            .stderr(to.map_or_else(Stdio::piped, Stdio::from));
+        Ok((self.command.spawn()?, complaints))
     }
 
     /// Runs it; anything but success is an error. Answers with its output.

@@ -18,6 +18,8 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn is_git(&self) -> bool;
     fn origin(&self) -> Origin;
     fn mechanism(&self) -> Choice;
+    /// Takes up what earlier processes left half done, or clears it away. Nobody else is at it.
+    fn adopt(&self) -> Result<(), Error>;
     fn folders(&self) -> &Folders;
     fn git_processes(&self) -> u64;
     fn begin(&self, start: &Start) -> Result<String, Error>;

@@ -5,6 +5,7 @@
 //! and a result is a layer too. Nothing is compared by hash: what a file was can
 //! always be read from the layers below. Only `apply` writes in the user's folder.
 
+mod adopt;
 mod apply;
 mod confront;
 mod copy;
@@ -55,7 +56,6 @@ impl Plain {
         let copy_limit_bytes = options.copy_limit_bytes;
         let folders = Folders::open(state, options.dir.as_deref())?;
         let results = Mutex::default();
-        folders.sweep();
         Ok(Self { git: Git::default(), project, folders, copy_limit_bytes, choice, results })
     }
 
@@ -150,6 +150,10 @@ impl Mechanism for Plain {
 
     fn mechanism(&self) -> Choice {
         self.choice.clone()
+    }
+
+    fn adopt(&self) -> Result<(), Error> {
+        self.take_up()
     }
 
     fn folders(&self) -> &Folders {
@@ -283,11 +287,11 @@ impl Mechanism for Plain {
     }
 
     fn names(&self) -> Result<Vec<Names>, Error> {
-        Ok(Vec::new())
+        self.held_layers()
     }
 
-    fn drop_names(&self, _names: &Names) -> Result<(), Error> {
-        Ok(())
+    fn drop_names(&self, names: &Names) -> Result<(), Error> {
+        self.let_layers_go(names)
     }
 
     fn revert(&self, delegation: &str) -> Result<Applied, Error> {

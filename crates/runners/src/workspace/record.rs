@@ -12,6 +12,9 @@ use serde::de::DeserializeOwned;
 
 use super::Error;
 
+/// How what is not yet whole ends.
+pub(super) const DRAFT: &str = "new";
+
 /// Tells apart what two threads write at the same time.
 static FRESH: AtomicU64 = AtomicU64::new(0);
 
@@ -40,7 +43,7 @@ pub(super) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
     }
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", fresh()));
+    name.push(format!(".{}.{DRAFT}", fresh()));
     let fresh = path.with_file_name(name);
     let mut file = File::create(&fresh).map_err(Error::files("writing", &fresh))?;
     file.write_all(bytes).map_err(Error::files("writing", &fresh))?;

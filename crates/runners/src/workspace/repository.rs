@@ -140,7 +140,7 @@ impl Repository {
         };
         let (results, histories) = (Mutex::default(), Mutex::default());
         let (chooser, wanted) = (Chooser::default(), options.mechanism);
-        let repository = Self {
+        Ok(Some(Self {
             git,
             user,
             folders,
@@ -161,9 +161,7 @@ impl Repository {
             histories,
             trees: Mutex::default(),
             signature: Mutex::default(),
-        };
-        repository.adopt()?;
-        Ok(Some(repository))
+        }))
     }
 
     /// How workspaces would be made; `None` if the project is in no repository.
@@ -291,6 +289,10 @@ impl Mechanism for Repository {
 
     fn mechanism(&self) -> Choice {
         self.choice().clone()
+    }
+
+    fn adopt(&self) -> Result<(), Error> {
+        self.take_up()
     }
 
     fn folders(&self) -> &Folders {

@@ -11,6 +11,7 @@ mod dir;
 mod going_back;
 mod hostile;
 mod ignored;
+mod interrupted;
 mod kinds;
 mod large;
 mod layers;

@@ -109,7 +109,7 @@ fn weight(what: &Surplus) -> u64 {
         Surplus::Workspace(standing) => standing.bytes,
         Surplus::Kept(work) => work.bytes.unwrap_or_default(),
         Surplus::Spare(spare) => spare.bytes,
-        Surplus::Names(_) => 0,
+        Surplus::Names(names) => names.bytes.unwrap_or_default(),
     }
 }
 
@@ -129,7 +129,7 @@ fn entry(what: &Surplus, because: Because) -> Value {
     };
     let bytes = match what {
         Surplus::Kept(work) => work.bytes,
-        Surplus::Names(_) => None,
+        Surplus::Names(names) => names.bytes,
         Surplus::Workspace(_) | Surplus::Spare(_) => Some(weight(what)),
     };
     json!({

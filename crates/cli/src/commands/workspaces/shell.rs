@@ -69,7 +69,11 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     if fence.is_none() {
         output.note("`sandbox.fence` is off: git may run what the attempt put into its repository");
     }
-    start(place, args.command.as_deref(), fence)
+    let place = place.clone();
+    // Whoever starts while the shell is open may clear up, but the namespace stays.
+    let Stock { spaces, inside: _inside, .. } = stock;
+    drop(spaces);
+    start(&place, args.command.as_deref(), fence)
 }
 
 fn start(

@@ -1,8 +1,11 @@
 //! A repository of ten thousand files: git is told inside the fence what was written to.
 
+use std::os::unix::process::CommandExt;
+
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
-use super::stage::{Stage, shown};
+use super::stage::{Stage, shown, wait_for};
 
 const ONCE: &str = "[recovery]\nmaxRetries = 0\n";
 /// Writes what git says has changed, and how many files it looked at for that.
@@ -53,4 +56,30 @@ fn an_agent_in_a_large_repository_does_not_wait_for_git_to_look_at_every_file() 
 fn nor_does_one_of_somebody_who_is_not_root() {
     let config = format!("{ONCE}[workspace]\nmechanism = \"overlay\"\n");
     check(looked(&Stage::of_nobody(&config, "")));
+}
+
+#[test]
+fn an_apply_that_is_broken_off_at_the_terminal_is_done_all_the_same() {
+    let stage = Stage::new(ONCE);
+    let work = "mkdir m; for i in $(seq 30000); do echo $i > m/$i; done\n\
+                legation submit --status completed --summary Made.";
+    stage.agent("maker", "", work);
+    let (code, done) = stage.json(&["delegate", "--agent", "maker", "Make many"]);
+    assert_eq!(code, 0, "{done}");
+    let id = done["delegationId"].as_str().unwrap().to_owned();
+    let mut apply = stage.legation(&["apply", "--yes", &id]);
+    let mut apply = apply.process_group(0).spawn().unwrap();
+    let folder = stage.project().join("m");
+    wait_for("the first file", || folder.exists().then_some(()));
+    kill_process_group(Pid::from_child(&apply), Signal::INT).unwrap();
+    apply.wait().unwrap();
+    // Git goes on by itself, beyond the time after which it would tell how far it is.
+    wait_for("the branch to move", || {
+        let log = stage.shell("git log --format=%s -1");
+        (!String::from_utf8_lossy(&log.stdout).starts_with("first")).then_some(())
+    });
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 30_000);
+    assert_eq!(stage.shell("git status --porcelain").stdout, b"");
+    assert_eq!(stage.json(&["rollback", &id]).0, 0);
+    assert!(!folder.exists());
 }

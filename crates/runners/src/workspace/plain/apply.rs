@@ -4,14 +4,14 @@
 //! of the user's may be in the way.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::super::folders::Brought;
 use super::super::obstacles::obstacles;
 use super::super::walk::below;
 use super::super::{Applied, Error};
 use super::Plain;
-use super::exchange::{changed, exchange};
+use super::exchange::{Site, changed, exchange, recover};
 use super::layer::{Layer, file_in, same};
 use super::merge::texts;
 
@@ -48,15 +48,17 @@ impl Plain {
             });
         }
         let after = format!("result:{delegation}:{number}");
-        let applied = self.bring_to_folder(&self.steps(delegation, &after)?)?;
+        self.recover()?;
+        let steps = self.steps(delegation, &after)?;
         let (tip, before) = (after.clone(), String::new());
-        let brought = Brought { tip, before, after, files_only: true, taken_back: false };
-        self.folders.write_brought(delegation, &brought)?;
-        Ok(applied)
+        let brought =
+            Brought { tip, before, after, files_only: true, taken_back: false, pending: false };
+        self.bring_to_folder(&steps, (delegation, &brought))
     }
 
     /// Takes back what applying the delegation's result changed.
     pub(super) fn take_from_folder(&self, delegation: &str) -> Result<Applied, Error> {
+        self.recover()?;
         let brought = self.folders.brought(delegation)?.filter(|brought| !brought.taken_back);
         let Some(brought) = brought else {
             return Err(Error::Refused {
@@ -67,9 +69,7 @@ impl Plain {
         };
         let steps = self.steps(delegation, &brought.after)?;
         let back: Vec<Step> = steps.into_iter().map(|(path, new, old)| (path, old, new)).collect();
-        let applied = self.bring_to_folder(&back)?;
-        self.folders.write_brought(delegation, &Brought { taken_back: true, ..brought })?;
-        Ok(applied)
+        self.bring_to_folder(&back, (delegation, &Brought { taken_back: true, ..brought }))
     }
 
     /// What lies between a delegation's base and a result of it.
@@ -85,8 +85,36 @@ impl Plain {
         Ok(contents.changed.iter().chain(&contents.deleted).map(step).collect())
     }
 
-    /// Brings the user's files from one state to another, all of them or none.
-    fn bring_to_folder(&self, steps: &[Step]) -> Result<Applied, Error> {
+    /// Takes back what an apply that was killed left half done, and notes what one has done
+    /// that could not say so any more.
+    pub(super) fn recover(&self) -> Result<(), Error> {
+        recover(self.site(&self.records()), |outcome| {
+            let (delegation, brought): (String, Brought) =
+                serde_json::from_slice(outcome).map_err(|error| self.unreadable(&error))?;
+            self.folders.write_brought(&delegation, &brought)
+        })
+    }
+
+    /// Where applying is put on record.
+    fn records(&self) -> PathBuf {
+        self.folders.state.join("applying")
+    }
+
+    fn site<'a>(&'a self, records: &'a Path) -> Site<'a> {
+        Site { top: &self.project, records }
+    }
+
+    fn unreadable(&self, error: &serde_json::Error) -> Error {
+        Error::Record { path: self.project.clone(), message: error.to_string() }
+    }
+
+    /// Brings the user's files from one state to another, all of them or none, and notes that
+    /// it was done.
+    fn bring_to_folder(
+        &self,
+        steps: &[Step],
+        (delegation, brought): (&str, &Brought),
+    ) -> Result<Applied, Error> {
         let old = steps.iter().filter(|(_, _, old)| old.is_some());
         let leaving: BTreeSet<Vec<u8>> = old.map(|(path, _, _)| path.clone()).collect();
         let (mut touched, mut blocked) = (Vec::new(), BTreeSet::new());
@@ -108,7 +136,11 @@ impl Plain {
         if !blocked.is_empty() {
             return Err(changed(texts(blocked.iter())));
         }
-        exchange(&self.project, &touched, &leaving)?;
+        let outcome = serde_json::to_vec(&(delegation, brought));
+        let outcome = outcome.map_err(|error| self.unreadable(&error))?;
+        let exchange = exchange(self.site(&self.records()), &touched, (&leaving, &outcome))?;
+        self.folders.write_brought(delegation, brought)?;
+        exchange.close();
         let mut files = texts(touched.iter().map(|(path, _)| path));
         files.sort();
         Ok(Applied { files, commit: None })

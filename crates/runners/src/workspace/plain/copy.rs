@@ -42,15 +42,23 @@ impl Plain {
 
 /// Copies one file or link over whatever is there; its folder is made if need be.
 pub(in super::super) fn put(from: &Path, to: &Path) -> Result<(), Error> {
-    if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
-    }
     put_here(from, to).map_err(Error::files("copying", from))
 }
 
-fn put_here(from: &Path, to: &Path) -> io::Result<()> {
+/// Makes the folder above a place, and removes an empty one from it.
+pub(super) fn make_way(to: &Path) -> io::Result<()> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
     match fs::symlink_metadata(to) {
-        Ok(there) if there.is_dir() => remove_empty(to)?,
+        Ok(there) if there.is_dir() => remove_empty(to),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+fn put_here(from: &Path, to: &Path) -> io::Result<()> {
+    make_way(to)?;
+    match fs::symlink_metadata(to) {
         Ok(there) if there.is_symlink() || there.is_file() => fs::remove_file(to)?,
         Ok(_) | Err(_) => {}
     }

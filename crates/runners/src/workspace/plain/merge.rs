@@ -23,8 +23,11 @@ pub(super) struct Tip {
     /// The number of its newest layer; at zero it is the base.
     pub(super) number: u64,
     /// Layers that were ever made.
-    made: u64,
-    merged: BTreeSet<String>,
+    pub(super) made: u64,
+    pub(super) merged: BTreeSet<String>,
+    /// The newest layer that whoever delegated has in its own workspace.
+    #[serde(default)]
+    pub(super) brought: u64,
 }
 
 /// What changes on the way from one state to another.
@@ -47,7 +50,7 @@ impl Plain {
         Ok(result(&begun.base, &begun.delegation, tip.number))
     }
 
-    fn tip_path(&self, delegation: &str) -> PathBuf {
+    pub(super) fn tip_path(&self, delegation: &str) -> PathBuf {
         self.folders.state.join("results").join(format!("{delegation}.json"))
     }
 
@@ -163,7 +166,8 @@ impl Plain {
         }
         let commit = format!("result:{delegation}:{}", tip.number);
         let layer = Layer::open(&self.folders.state, &commit)?;
-        let mut step = step(&self.stack(&begun.base)?, |path| file_in(&root, path), &layer)?;
+        let old = self.stack(&begun.base)?;
+        let mut step = step(&old, |path| file_in(&root, path), &layer)?;
         let paths = step.put.iter().map(|(path, _)| path);
         let replaced = paths.clone().filter(|path| file_in(&root, path).is_some());
         let leaving: BTreeSet<Vec<u8>> = replaced.chain(&step.deleted).cloned().collect();
@@ -171,19 +175,32 @@ impl Plain {
         let blocked: Vec<Vec<u8>> = blocked.cloned().collect();
         step.conflicts.extend(blocked);
         if !step.conflicts.is_empty() {
-            let (files, hunks) = (texts(step.conflicts.iter()), Vec::new());
-            return Ok(Merge::Conflict { files, hunks });
+            let theirs = Stack { layers: vec![layer] };
+            let here = Stack { layers: vec![Layer { files: root, contents: None }] };
+            let hunks = self.hunks(&step.conflicts, [&here, &old, &theirs]);
+            return Ok(Merge::Conflict { files: texts(step.conflicts.iter()), hunks });
         }
-        if step.put.is_empty() && step.deleted.is_empty() {
-            return Ok(Merge::Nothing);
-        }
+        let is_there = step.put.is_empty() && step.deleted.is_empty();
         for path in &step.deleted {
             remove(&root, path).map_err(Error::files("removing", &below(&root, path)))?;
         }
+        // Each file is written beside first, where no child sees it: whoever is killed over it
+        // leaves a file as it was or as it is to be, and the next one does the rest.
+        let fresh = self.folders.layer(&into.attempt).join(record::fresh());
         for (path, from) in &step.put {
-            copy::put(from, &below(&root, path))?;
+            let to = below(&root, path);
+            copy::make_way(&to).map_err(Error::files("writing", &to))?;
+            copy::put(from, &fresh)?;
+            std::fs::rename(&fresh, &to).map_err(Error::files("writing", &to))?;
         }
-        Ok(Merge::Clean { commit })
+        self.note_brought(delegation, tip.number)?;
+        Ok(if is_there { Merge::Nothing } else { Merge::Clean { commit } })
+    }
+
+    fn note_brought(&self, delegation: &str, number: u64) -> Result<(), Error> {
+        let _queue = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let tip = Tip { brought: number, ..self.tip(delegation)? };
+        record::write(&self.tip_path(delegation), &tip)
     }
 
     /// Takes the result back to the base; its layers stay.

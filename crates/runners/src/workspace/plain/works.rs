@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::custody::{weight, written};
-use super::super::{Error, KeptWork, names, record};
+use super::super::folders::gone;
+use super::super::{Error, KeptWork, Names, names, record};
 use super::Plain;
 use super::layer::{Contents, Layer, layer_folder};
 
@@ -13,6 +14,7 @@ impl Plain {
     /// Every work that is kept.
     pub(super) fn kept_works(&self) -> Result<Vec<KeptWork>, Error> {
         let mut works = Vec::new();
+        let had = self.had_works()?;
         for entry in fs::read_dir(self.folders.state.join("kept")).into_iter().flatten().flatten() {
             let attempt = entry.file_name().to_string_lossy().into_owned();
             let layer = entry.path().join("layer.json");
@@ -27,13 +29,13 @@ impl Plain {
                 in_submodules: None,
                 tree: String::new(),
                 reference: format!("kept/{attempt}"),
+                in_branch: had.contains(&format!("kept:{attempt}")),
                 commit: format!("kept:{attempt}"),
                 beside: Vec::new(),
                 attempt,
                 provenance: None,
                 since: written(&layer),
                 bytes: Some(weight(&entry.path())),
-                in_branch: false,
                 exempt: false,
             });
         }
@@ -58,14 +60,92 @@ impl Plain {
         self.stack(&format!("{base}+{}", work.commit))?.pour(to)
     }
 
-    /// Forgets kept work, unless something else was built on it.
-    pub(super) fn let_go(&self, work: &KeptWork) -> Result<(), Error> {
+    /// Work whose delegation was applied as a whole, or is in the workspace of whoever delegated.
+    fn had_works(&self) -> Result<HashSet<String>, Error> {
+        let mut had = HashSet::new();
+        for delegation in self.folders.delegations() {
+            if self.is_had(&delegation)? {
+                had.extend(self.tip(&delegation)?.merged);
+            }
+        }
+        Ok(had)
+    }
+
+    /// Whether nothing of a delegation's result is only here.
+    fn is_had(&self, delegation: &str) -> Result<bool, Error> {
+        let tip = self.tip(delegation)?;
+        let result = format!("result:{delegation}:{}", tip.number);
+        let brought = self.folders.brought(delegation)?;
+        let is_applied =
+            brought.is_some_and(|brought| !brought.taken_back && brought.tip == result);
+        Ok(tip.number == 0 || tip.brought == tip.number || is_applied)
+    }
+
+    /// The layers that kept work of this kind was built on, and every copy that stands.
+    fn needed(&self, of: impl Fn(&KeptWork) -> bool) -> Result<HashSet<String>, Error> {
         let mut needed = HashSet::new();
-        for other in self.kept_works()? {
+        for other in self.kept_works()?.into_iter().filter(|work| of(work)) {
             let base = Layer::open(&self.folders.state, &other.commit)?.built_on("");
             needed.extend(base.split('+').map(str::to_owned));
         }
-        if needed.contains(&work.commit) {
+        for attempt in self.folders.list()? {
+            let made = self.folders.made(&attempt)?;
+            let base = made.map(|made| made.place.base).unwrap_or_default();
+            needed.extend(base.split('+').map(str::to_owned));
+        }
+        Ok(needed)
+    }
+
+    /// The copies that delegations started from and the layers of their results.
+    pub(super) fn held_layers(&self) -> Result<Vec<Names>, Error> {
+        let mut held = Vec::new();
+        let needed = self.needed(|work| !work.in_branch)?;
+        for delegation in self.folders.delegations() {
+            let begun = self.folders.begun(&delegation)?;
+            let folders = self.layers_of(&delegation)?.into_iter().filter(|path| path.is_dir());
+            let folders: Vec<PathBuf> = folders.collect();
+            let name = |path: &PathBuf| (path.to_string_lossy().into_owned(), String::new());
+            let names: Vec<(String, String)> = folders.iter().map(name).collect();
+            let bytes = folders.iter().map(|path| weight(path)).fold(0, u64::saturating_add);
+            if !names.is_empty() {
+                let since = written(&self.folders.begun_path(&delegation));
+                let in_branch =
+                    self.is_had(&delegation)? && !self.is_built_on(&delegation, &needed);
+                let tree = begun.tree;
+                held.push(Names { tree, delegation, names, since, bytes: Some(bytes), in_branch });
+            }
+        }
+        Ok(held)
+    }
+
+    fn layers_of(&self, delegation: &str) -> Result<[PathBuf; 2], Error> {
+        let base = layer_folder(&self.folders.state, &format!("base:{delegation}"))?;
+        let results = layer_folder(&self.folders.state, &format!("result:{delegation}"))?;
+        Ok([base, results])
+    }
+
+    /// Forgets what a delegation started from and what came of it, unless somebody's work was
+    /// built on that: then whoever clears that away can come again.
+    pub(super) fn let_layers_go(&self, names: &Names) -> Result<(), Error> {
+        let delegation = &names.delegation;
+        if self.is_built_on(delegation, &self.needed(|_| true)?) {
+            return Ok(());
+        }
+        for folder in self.layers_of(delegation)? {
+            self.folders.discard(&folder)?;
+        }
+        let tip = self.tip_path(delegation);
+        gone(&tip).map_err(Error::files("removing", &tip))
+    }
+
+    fn is_built_on(&self, delegation: &str, needed: &HashSet<String>) -> bool {
+        let (base, results) = (format!("base:{delegation}"), format!("result:{delegation}:"));
+        needed.iter().any(|layer| *layer == base || layer.starts_with(&results))
+    }
+
+    /// Forgets kept work, unless something else was built on it.
+    pub(super) fn let_go(&self, work: &KeptWork) -> Result<(), Error> {
+        if self.needed(|_| true)?.contains(&work.commit) {
             return Err(Error::Refused {
                 reason: format!("other work was built on that of {}", work.attempt),
                 files: Vec::new(),

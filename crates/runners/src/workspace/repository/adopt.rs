@@ -1,6 +1,6 @@
 //! What earlier processes left, at the next start: taken up again or cleared away.
 //!
-//! Only done by whoever has the state folder for itself. A workspace that was
+//! Only done by whoever finds that nobody else has the workspaces open. A workspace that was
 //! handed out is never cleared here, whatever became of it.
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::super::overlay::take_away;
-use super::super::{Error, namespace, turn};
+use super::super::{Error, namespace};
 use super::Repository;
 
 /// How old a lock on a name below ours must be before it counts as left behind.
@@ -20,14 +20,15 @@ const STALE: Duration = Duration::from_secs(60);
 const MAX_DEPTH: usize = 6;
 
 impl Repository {
-    /// Brings order into what is there; does nothing while somebody works in it.
-    pub(super) fn adopt(&self) -> Result<(), Error> {
-        let Some(_alone) = turn::alone_now(&self.folders.state)? else { return Ok(()) };
+    /// Brings order into what is there.
+    pub(super) fn take_up(&self) -> Result<(), Error> {
         self.clear_pins()?;
         self.clear_pool()?;
         self.clear_setups()?;
         self.clear_probes()?;
         self.folders.sweep();
+        self.folders.clear_drafts();
+        self.clear_indexes();
         locks(&self.hub, 1, |_, _| true);
         let mut ours = self.folders.delegations();
         for attempt in self.folders.list()? {
@@ -54,6 +55,18 @@ impl Repository {
             locks(&self.user.common_dir.join(name), MAX_DEPTH, is_left);
         }
         Ok(())
+    }
+
+    /// Deletes indexes, and locks on them, that somebody used for a moment.
+    fn clear_indexes(&self) {
+        for entry in fs::read_dir(&self.folders.state).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = name.strip_suffix(".lock").unwrap_or(&name);
+            if name.ends_with(".index") || name.ends_with(".inside") {
+                // If it cannot be removed, the first who needs it says so.
+                drop(fs::remove_file(entry.path()));
+            }
+        }
     }
 
     fn clear_probes(&self) -> Result<(), Error> {

@@ -7,26 +7,23 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::super::folders::{Begun, Brought};
-use super::super::git::complaint;
 use super::super::obstacles::obstacles;
 use super::super::{Applied, Error, How};
 use super::Repository;
 use super::merge::Trial;
 
-/// How the branch will move.
-pub(super) enum Way {
-    Nothing,
-    /// To this commit, which is a descendant.
-    Forward {
-        to: String,
-    },
-    /// By a merge with this commit, which has this tree.
-    Merge {
-        tree: String,
-        tip: String,
-        message: String,
-    },
-}
+/// What git leaves in a repository as long as the user is at something.
+const UNDER_WAY: [(&str, &str); 6] = [
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("BISECT_LOG", "bisection"),
+];
+
+/// The commit that the branch moves on to, a descendant; none if there is nothing to do.
+pub(super) type Way = Option<String>;
 
 impl Repository {
     /// Applies the delegation's result.
@@ -41,21 +38,28 @@ impl Repository {
             let reason = format!("{delegation} has no result yet");
             return Err(refused(&reason, Vec::new(), "wait until one of its subtasks was merged"));
         };
+        self.check_idle()?;
         let head = self.user_head()?;
         let modified = self.modified(top)?;
         if begun.dirty {
             return self.apply_over_dirty(top, &begun, &tip);
         }
         let way = self.way(head.as_deref(), &tip, (how, &begun))?;
-        let applied = self.advance(top, (head.as_deref(), &modified), &way)?;
-        if let (Some(after), false) = (&applied.commit, matches!(way, Way::Nothing)) {
-            let before = head.map_or_else(|| self.beginning(), Ok)?;
-            let (files_only, taken_back) = (false, false);
-            let after = after.clone();
-            let brought = Brought { tip, before, after, files_only, taken_back };
+        let earlier = self.brought(delegation)?;
+        if let Some(after) = &way {
+            let before = head.clone().map_or_else(|| self.beginning(), Ok)?;
+            let (after, files_only) = (after.clone(), false);
+            let (taken_back, pending) = (false, false);
+            let brought = Brought { tip, before, after, files_only, taken_back, pending };
+            // Before it is so: who is killed in between has applied nothing, and the branch
+            // says that, or everything, and it can be taken back.
             self.folders.write_brought(delegation, &brought)?;
         }
-        Ok(applied)
+        let applied = self.advance(top, (head.as_deref(), &modified), &way);
+        if applied.is_err() {
+            self.folders.put_back_brought(delegation, earlier.as_ref())?;
+        }
+        applied
     }
 
     /// Moves the user's branch and files, if nothing is in the way.
@@ -65,16 +69,12 @@ impl Repository {
         (head, modified): (Option<&str>, &[String]),
         way: &Way,
     ) -> Result<Applied, Error> {
-        let target = match way {
-            Way::Nothing => {
-                return Ok(Applied { files: Vec::new(), commit: head.map(str::to_owned) });
-            }
-            Way::Forward { to } => to,
-            Way::Merge { tree, .. } => tree,
+        let Some(to) = way else {
+            return Ok(Applied { files: Vec::new(), commit: head.map(str::to_owned) });
         };
-        let files = self.touched(head, target)?;
+        let files = self.touched(head, to)?;
         check(top, &files, modified)?;
-        self.go(top, way)?;
+        self.go(top, (head, to))?;
         Ok(Applied { files: names(files), commit: self.user_head()? })
     }
 
@@ -83,7 +83,7 @@ impl Repository {
         let base = self.folders.begun(delegation)?.base;
         // A result that was taken back is its base, and that the user has anyway.
         let tip = self.tip(delegation)?.filter(|tip| *tip != base);
-        let brought = self.folders.brought(delegation)?;
+        let brought = self.brought(delegation)?;
         let brought = brought.filter(|brought| tip.as_ref() == Some(&brought.tip));
         match (&brought, self.user_head()?) {
             // However it was applied, and whatever history says: this is what came of it.
@@ -120,21 +120,33 @@ impl Repository {
         tip: &str,
         (how, begun): (How, &Begun),
     ) -> Result<Way, Error> {
-        let to = tip.to_owned();
-        let Some(head) = head else { return Ok(Way::Forward { to }) };
-        let brought = self.folders.brought(&begun.delegation)?;
-        if brought.is_some_and(|brought| brought.taken_back) {
+        let Some(head) = head else { return Ok(Some(tip.to_owned())) };
+        let brought = self.brought(&begun.delegation)?;
+        let is_same = |brought: &&Brought| brought.tip == tip && !brought.taken_back;
+        if let Some(brought) = brought.as_ref().filter(is_same)
+            && self.is_ancestor(&brought.after, head)?
+        {
+            // However it was applied, it is there.
+            return Ok(None);
+        }
+        // One that is on record and not on the branch, although the work is in its history, was
+        // taken back before, and whoever wanted it again was killed.
+        let is_undone = match &brought {
+            Some(brought) => brought.taken_back || self.is_ancestor(tip, head)?,
+            None => false,
+        };
+        if is_undone {
             // Git takes work that was once merged for being there.
             let again = self.graft(tip, &begun.base)?;
             let other = (how == How::Merge).then_some(tip);
             return self.as_one(head, &again, (begun, other));
         }
         if self.is_ancestor(tip, head)? {
-            return Ok(Way::Nothing);
+            return Ok(None);
         }
         let forward = self.is_ancestor(head, tip)?;
         match how {
-            How::Auto | How::FastForward if forward => return Ok(Way::Forward { to }),
+            How::Auto | How::FastForward if forward => return Ok(Some(tip.to_owned())),
             How::FastForward => {
                 let reason = "your branch has moved since the work began";
                 return Err(refused(reason, Vec::new(), "apply it with --merge or --squash"));
@@ -142,11 +154,15 @@ impl Repository {
             How::Squash => return self.as_one(head, tip, (begun, None)),
             How::Auto | How::Merge => {}
         }
+        let tree = self.fitting(head, tip)?;
+        let message = format!("Merge the result of {}\n", begun.delegation);
+        Ok(Some(self.commit(&tree, &[head, tip], &message)?))
+    }
+
+    /// The files of two commits together.
+    fn fitting(&self, head: &str, tip: &str) -> Result<String, Error> {
         match self.trial(head, tip)? {
-            Trial::Fits { tree } => {
-                let message = format!("Merge the result of {}", begun.delegation);
-                Ok(Way::Merge { tree, tip: to, message })
-            }
+            Trial::Fits { tree } => Ok(tree),
             Trial::Conflict { files, tree: _ } => Err(conflicts(files)),
         }
     }
@@ -159,17 +175,14 @@ impl Repository {
         tip: &str,
         (begun, other): (&Begun, Option<&str>),
     ) -> Result<Way, Error> {
-        let tree = match self.trial(head, tip)? {
-            Trial::Fits { tree } => tree,
-            Trial::Conflict { files, tree: _ } => return Err(conflicts(files)),
-        };
+        let tree = self.fitting(head, tip)?;
         if tree == self.tree_of(head)? {
-            return Ok(Way::Nothing);
+            return Ok(None);
         }
         let (what, id) = (if other.is_some() { "Merge the" } else { "The" }, &begun.delegation);
         let parents: Vec<&str> = [head].into_iter().chain(other).collect();
         let message = format!("{what} result of {id}\n");
-        Ok(Way::Forward { to: self.commit(&tree, &parents, &message)? })
+        Ok(Some(self.commit(&tree, &parents, &message)?))
     }
 
     /// The files of one commit as a step from another, wherever they came from.
@@ -201,30 +214,31 @@ impl Repository {
         Ok(touched)
     }
 
-    fn go(&self, top: &Path, way: &Way) -> Result<(), Error> {
-        let args: &[&str] = match way {
-            Way::Nothing => return Ok(()),
-            Way::Forward { to } => &["-q", "--no-stat", "--ff-only", to],
-            Way::Merge { tip, message, .. } => {
-                &["-q", "--no-stat", "--no-ff", "--no-edit", "-m", message, tip]
+    /// Moves the user's branch and files on. What could be done only in part is taken back.
+    fn go(&self, top: &Path, (head, to): (Option<&str>, &str)) -> Result<(), Error> {
+        self.patiently(|| {
+            let call = self.on_checkout("merge", top).unhurried().undisturbed();
+            let moved = call.args(["-q", "--no-stat", "--ff-only", to]).run();
+            if let (Err(_), Some(head)) = (&moved, head) {
+                // Git writes the files before it moves the branch. Where it has not come to
+                // that, it refuses this.
+                let back = self.on_checkout("read-tree", top).unhurried().undisturbed();
+                drop(back.args(["-m", "-u", to, head]).ask());
             }
-        };
-        let said = self.patiently(|| {
-            let said = self.on_checkout("merge", top).unhurried().args(args).ask()?;
-            let locked = complaint("merge", &said);
-            if said.code != 0 && matches!(locked, Error::Locked { .. }) {
-                return Err(locked);
+            moved.map(drop)
+        })
+    }
+
+    /// Refuses while the user is in the middle of something of git's.
+    pub(super) fn check_idle(&self) -> Result<(), Error> {
+        let under_way = UNDER_WAY.iter().find(|(name, _)| self.user.git_dir.join(name).exists());
+        match under_way {
+            Some((_, what)) => {
+                let reason = format!("you are in the middle of a {what}");
+                Err(refused(&reason, Vec::new(), "finish it or abort it, then try again"))
             }
-            Ok(said)
-        })?;
-        if said.code == 0 {
-            return Ok(());
+            None => Ok(()),
         }
-        // Should the user's own merge settings have left something half-done, it is undone.
-        if self.user.git_dir.join("MERGE_HEAD").exists() {
-            self.on_checkout("merge", top).arg("--abort").run()?;
-        }
-        Err(complaint("merge", &said))
     }
 }
 
@@ -243,17 +257,22 @@ pub(super) fn check(
         let hint = "commit them, or put them aside with git stash, then try again";
         return Err(refused("your uncommitted changes would be overwritten", dirty, hint));
     }
+    let there = in_the_way(top, files);
+    if there.is_empty() {
+        return Ok(());
+    }
+    let hint = "move them away, then try again";
+    Err(refused("untracked files of yours would be overwritten", there, hint))
+}
+
+/// Files that git does not know in the place of those that are to be added, sorted.
+pub(super) fn in_the_way(top: &Path, files: &[(String, String)]) -> Vec<String> {
     let of = |kind: &'static str| files.iter().filter(move |(state, _)| state == kind);
     let leaving = of("D").map(|(_, path)| path.clone().into_bytes()).collect();
     let blocked = of("A").flat_map(|(_, path)| obstacles(top, path.as_bytes(), &leaving));
     let there: BTreeSet<String> =
         blocked.map(|path| String::from_utf8_lossy(&path).into_owned()).collect();
-    if there.is_empty() {
-        return Ok(());
-    }
-    let hint = "move them away, then try again";
-    let there = there.into_iter().collect();
-    Err(refused("untracked files of yours would be overwritten", there, hint))
+    there.into_iter().collect()
 }
 
 pub(super) fn refused(reason: &str, files: Vec<String>, hint: &str) -> Error {

@@ -10,13 +10,15 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::SystemTime;
 
-use rustix::fs::{Mode, OFlags, mkdirat, open, openat, renameat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::super::refs::{Head, Names};
 use super::super::{Error, Merge, Note, Place};
 use super::Repository;
+use super::apply::in_the_way;
 use super::merge::Trial;
+use super::works::head_name;
 
 impl Repository {
     /// Merges the delegation's result into a workspace.
@@ -49,10 +51,16 @@ impl Repository {
                 }
             }
         };
+        // Its ignored files, for one, which git would overwrite.
+        let touched = self.touched(Some(&staged.commit), &target)?;
+        let files = in_the_way(&made.place.root, &touched);
+        if !files.is_empty() {
+            return Ok(Merge::Conflict { files, hunks: Vec::new() });
+        }
         let call = self.on_place("read-tree", &made.place).env("GIT_INDEX_FILE", &staged.index);
         call.args(["-m", "-u", &staged.commit, &target]).run()?;
         if staged.head.as_ref() == Some(&staged.commit) {
-            let name = format!("refs/legation/{}/heads/{}", into.tree, into.attempt);
+            let name = head_name(&into.tree, &into.attempt);
             self.move_names(&format!("update {name} {target}\n"))?;
             let folder = made.place.root.join(".git");
             // Should its repository be in no state for that, the files are there all the same.
@@ -99,6 +107,8 @@ fn replace(folder: &Path, path: &str, bytes: &[u8], time: Option<SystemTime>) ->
             continue;
         }
         let fresh = format!("{name}.brought");
+        // Left by somebody who was killed over it.
+        let _ = unlinkat(&at, &fresh, AtFlags::empty());
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = openat(&at, &fresh, flags, Mode::from_raw_mode(0o644))?;
         let mut file = fs::File::from(file);

@@ -4,13 +4,14 @@
 //! same files. The user's index and branch stay where they are.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::folders::{Begun, Brought};
 use super::super::{Applied, Error, index};
 use super::Repository;
 use super::apply::{check, conflicts, names, refused};
 use super::merge::Trial;
+use super::works::applied_name;
 
 impl Repository {
     /// A commit of the user's files as they are, made without touching the user's index.
@@ -50,38 +51,71 @@ impl Repository {
         begun: &Begun,
         tip: &str,
     ) -> Result<Applied, Error> {
-        let brought = self.folders.brought(&begun.delegation)?;
-        let from = match brought.filter(|brought| !brought.taken_back) {
+        let delegation = &begun.delegation;
+        let earlier = self.brought(delegation)?;
+        let from = match earlier.as_ref().filter(|brought| !brought.taken_back) {
             // What was applied before is where the rest starts.
-            Some(brought) => brought.tip,
+            Some(brought) => brought.tip.clone(),
             None => begun.base.clone(),
         };
         let theirs = self.graft(tip, &from)?;
-        let step = self.step(top, &from, &theirs)?;
-        let Some((before, after, files)) = step else {
-            return Ok(Applied { files: Vec::new(), commit: self.user_head()? });
+        let brought = |(before, after): (&str, &str), pending| {
+            let (before, after) = (before.to_owned(), after.to_owned());
+            let (tip, files_only, taken_back) = (tip.to_owned(), true, false);
+            Brought { tip, before, after, files_only, taken_back, pending }
         };
-        let name = format!("refs/legation/{}/applied/{}", begun.tree, begun.delegation);
-        self.move_names(&format!("update {name} {after}\n"))?;
-        let (tip, files_only, taken_back) = (tip.to_owned(), true, false);
-        let brought = Brought { tip, before, after, files_only, taken_back };
-        self.folders.write_brought(&begun.delegation, &brought)?;
+        let name = applied_name(&begun.tree, delegation);
+        // Before it is so, since whoever is killed in between can say nothing any more.
+        let step = self.step(top, (&from, &theirs), |before, after| {
+            self.move_names(&format!("update {name} {after}\n"))?;
+            self.folders.write_brought(delegation, &brought((before, after), true))
+        });
+        let Ok(Some((before, after, files))) = step else {
+            self.folders.put_back_brought(delegation, earlier.as_ref())?;
+            return step.and_then(|_| Ok(Applied { files: Vec::new(), commit: self.user_head()? }));
+        };
+        self.folders.write_brought(delegation, &brought((&before, &after), false))?;
         Ok(Applied { files, commit: self.user_head()? })
     }
 
+    /// What is on record of a delegation that was applied. Of one whose process was killed over
+    /// it the files tell.
+    pub(super) fn brought(&self, delegation: &str) -> Result<Option<Brought>, Error> {
+        let brought = self.folders.brought(delegation)?;
+        let (Some(known), Some(top)) = (brought.as_ref().filter(|one| one.pending), &self.user.top)
+        else {
+            return Ok(brought);
+        };
+        let head = self.user_head()?;
+        let index = self.scratch_index();
+        let now = self.snapshot(top, head.as_deref(), &index);
+        drop(fs::remove_file(&index));
+        let meant = names(self.touched(Some(&known.before), &known.after)?);
+        let missing = names(self.touched(Some(&now?), &known.after)?);
+        let is_done = !meant.iter().any(|file| missing.contains(file));
+        let settled = is_done.then(|| Brought { pending: false, ..known.clone() });
+        self.folders.put_back_brought(delegation, settled.as_ref())?;
+        Ok(settled)
+    }
+
+    /// The name of an index that nobody else uses.
+    fn scratch_index(&self) -> PathBuf {
+        self.folders.state.join(format!("apply-{}.index", super::super::record::fresh()))
+    }
+
     /// Changes the user's files by what lies between two commits, the second a child of
-    /// the first. Answers with commits of what was there and what is, and the files.
+    /// the first. Answers with commits of what was there and what is, and the files; `note` is
+    /// told these two before anything is changed.
     pub(super) fn step(
         &self,
         top: &Path,
-        from: &str,
-        to: &str,
+        between: (&str, &str),
+        note: impl Fn(&str, &str) -> Result<(), Error>,
     ) -> Result<Option<(String, String, Vec<String>)>, Error> {
         let head = self.user_head()?;
-        let index =
-            self.folders.state.join(format!("apply-{}.index", super::super::record::fresh()));
+        let index = self.scratch_index();
         let before = self.snapshot(top, head.as_deref(), &index)?;
-        let changed = self.change((top, &index), &before, (from, to));
+        let changed = self.change((top, &index), (&before, between), note);
         // It may not have come to that; and nobody else knows of this file.
         drop(fs::remove_file(&index));
         changed
@@ -90,8 +124,8 @@ impl Repository {
     fn change(
         &self,
         (top, index): (&Path, &Path),
-        before: &str,
-        (from, to): (&str, &str),
+        (before, (from, to)): (&str, (&str, &str)),
+        note: impl Fn(&str, &str) -> Result<(), Error>,
     ) -> Result<Option<(String, String, Vec<String>)>, Error> {
         let ours = self.graft(before, from)?;
         let tree = match self.trial(&ours, to)? {
@@ -104,7 +138,9 @@ impl Repository {
         }
         check(top, &files, &[])?;
         let after = self.commit(&tree, &[before], "What was brought to the user\n")?;
-        let call = self.on_checkout("read-tree", top).unhurried().env("GIT_INDEX_FILE", index);
+        note(before, &after)?;
+        let call = self.on_checkout("read-tree", top).unhurried().undisturbed();
+        let call = call.env("GIT_INDEX_FILE", index);
         // Nothing is committed for the user, so only files can hold what lies outside of a
         // sparse checkout.
         let said = call.args(["-m", "-u", "--no-sparse-checkout", before, &after]).ask()?;

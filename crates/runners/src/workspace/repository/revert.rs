@@ -10,15 +10,16 @@ impl Repository {
     /// Undoes what applying the delegation's result changed.
     pub(super) fn take_from_checkout(&self, delegation: &str) -> Result<Applied, Error> {
         self.folders.begun(delegation)?;
-        let brought = self.folders.brought(delegation)?.filter(|brought| !brought.taken_back);
+        let brought = self.brought(delegation)?.filter(|brought| !brought.taken_back);
         let (Some(brought), Some(top)) = (brought, &self.user.top) else {
             let reason = format!("nothing of {delegation} was applied here");
             return Err(refused(&reason, Vec::new(), "there is nothing to take back"));
         };
+        self.check_idle()?;
         let modified = self.modified(top)?;
         let back = self.graft(&brought.before, &brought.after)?;
         let applied = if brought.files_only {
-            let changed = self.step(top, &brought.after, &back)?;
+            let changed = self.step(top, (&brought.after, &back), |_, _| Ok(()))?;
             let files = changed.map(|(_, _, files)| files).unwrap_or_default();
             Applied { files, commit: self.user_head()? }
         } else {
@@ -30,7 +31,7 @@ impl Repository {
     }
 
     fn way_back(&self, delegation: &str, brought: &Brought, back: &str) -> Result<Way, Error> {
-        let Some(head) = self.user_head()? else { return Ok(Way::Nothing) };
+        let Some(head) = self.user_head()? else { return Ok(None) };
         if !self.is_ancestor(&brought.after, &head)? {
             let reason = format!("the result of {delegation} is not on the branch you are on");
             let hint = "switch to the branch that it was applied to, then try again";
@@ -45,12 +46,12 @@ impl Repository {
             }
         };
         if tree == self.tree_of(&head)? {
-            return Ok(Way::Nothing);
+            return Ok(None);
         }
         let message = format!(
             "Revert the result of {delegation}\n\nThis takes back what {} brought.\n",
             brought.after
         );
-        Ok(Way::Forward { to: self.commit(&tree, &[&head], &message)? })
+        Ok(Some(self.commit(&tree, &[&head], &message)?))
     }
 }

@@ -15,6 +15,8 @@ use super::{Ground, Repository, beside};
 pub(super) const KEPT: &str = "refs/legation/";
 /// What stands between a tree and an attempt in the name of what is inside submodules.
 const INSIDE: &str = "foreign/";
+/// What stands between a tree and a delegation in the name of what was brought to the user.
+const APPLIED: &str = "applied/";
 /// Where every result has its branch.
 const RESULTS: &str = "refs/heads/legation/";
 
@@ -112,6 +114,11 @@ impl Repository {
         }
         let beside = work.beside.iter().map(|(name, id)| format!("delete {name} {id}\n"));
         orders.extend(beside);
+        // What held the head of its repository after work from below was merged into it.
+        let head = head_name(&work.tree, &work.attempt);
+        if let Some(commit) = self.resolve(&head)? {
+            orders.push_str(&format!("delete {head} {commit}\n"));
+        }
         self.move_names(&orders)
     }
 
@@ -128,7 +135,7 @@ impl Repository {
             let since = written(&self.folders.begun_path(&delegation));
             let (tree, names, in_branch) = (begun.tree, Vec::new(), true);
             let key = delegation.clone();
-            held.insert(key, Names { tree, delegation, names, since, in_branch });
+            held.insert(key, Names { tree, delegation, names, since, bytes: None, in_branch });
         }
         let mut checked_out = Vec::new();
         for line in text.lines() {
@@ -141,7 +148,9 @@ impl Repository {
                 checked_out.push(delegation.to_owned());
             }
             if let Some(of) = held.get_mut(delegation) {
-                of.in_branch &= merged.contains(&name);
+                // Of what was brought without a commit no branch ever knows.
+                let is_brought = name == applied_name(&of.tree, &of.delegation);
+                of.in_branch &= is_brought || merged.contains(&name);
                 of.names.push((name, commit));
             }
         }
@@ -185,6 +194,16 @@ pub(super) fn inside_name(tree: &str, attempt: &str) -> String {
     format!("{KEPT}{tree}/{INSIDE}{attempt}")
 }
 
+/// The name that holds what an attempt's repository has checked out, where we moved that.
+pub(super) fn head_name(tree: &str, attempt: &str) -> String {
+    format!("{KEPT}{tree}/heads/{attempt}")
+}
+
+/// The name that holds what was brought to the user's files without a commit.
+pub(super) fn applied_name(tree: &str, delegation: &str) -> String {
+    format!("{KEPT}{tree}/{APPLIED}{delegation}")
+}
+
 /// The work that a line of the list of names is about.
 fn listed(line: &str, merged: &HashSet<String>) -> Option<KeptWork> {
     let mut parts = line.split('\0');
@@ -216,7 +235,7 @@ fn delegation_in(name: &str) -> Option<&str> {
         return result.strip_suffix("/result");
     }
     let (_, rest) = name.strip_prefix(KEPT)?.split_once('/')?;
-    let held = ["base/", "result/", "rolled-back/"];
+    let held = ["base/", "result/", "rolled-back/", APPLIED];
     let held = held.iter().find_map(|kind| rest.strip_prefix(kind))?;
     // What was rolled back more than once has the commit behind its name.
     match held.rsplit_once('-') {

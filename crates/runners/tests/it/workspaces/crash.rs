@@ -68,7 +68,8 @@ const WAYS: [(&str, Wanted); 3] =
     [("worktree", Wanted::Worktree), ("pool", Wanted::Pool), ("overlay", Wanted::Overlay)];
 
 fn way_of(name: &str) -> Wanted {
-    WAYS.into_iter().find(|(known, _)| *known == name).unwrap().1
+    let found = WAYS.into_iter().find(|(known, _)| *known == name);
+    found.map_or(Wanted::Copy, |(_, wanted)| wanted)
 }
 
 /// Starts the child and kills it some time after so many steps. Whose work it had done.
@@ -256,11 +257,68 @@ fn nothing_is_cleared_while_somebody_works() {
     create(&spaces, "exec-1");
     let half_made = project.state().join("workspaces/exec-2");
     fs::create_dir_all(&half_made).unwrap();
-    let lock = fs::File::open(project.state().join("lock")).unwrap();
-    lock.lock_shared().unwrap();
     project.open();
     assert!(half_made.exists());
-    drop(lock);
+    drop(spaces);
     project.open();
     assert!(!half_made.exists());
+}
+
+/// The layers of copies: those that are known, and whether any was left half made.
+fn layers(project: &Project) -> Vec<PathBuf> {
+    let folders = ["bases", "kept", "results/del-1"].map(|name| project.state().join(name));
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_process_that_is_killed_over_copies_loses_nothing_and_leaves_nothing() {
+    let project = Project::plain();
+    project.write("notes.txt", "one\n");
+    let mut precious = BTreeSet::new();
+    for cycle in 0..USUAL_CYCLES * 3 {
+        precious.extend(worked_until_killed(&project, "copy", cycle));
+        let spaces = project.open();
+        let of_nobody = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "new");
+        assert_eq!(layers(&project).into_iter().find(of_nobody), None, "after cycle {cycle}");
+        take_up(&spaces);
+        let made = spaces.diff("del-1", None).unwrap();
+        let lost = |attempt: &&String| !made.contains(&format!("+++ b/made/{attempt}.txt"));
+        let lost: Vec<_> = precious.iter().filter(lost).collect();
+        assert!(lost.is_empty(), "lost in cycle {cycle}: {lost:?}");
+        drop(spaces);
+        assert_eq!(left(&project), Vec::<String>::new(), "after cycle {cycle}");
+    }
+}
+
+#[test]
+fn what_was_left_half_made_of_copies_is_cleared_and_what_is_known_stays() {
+    let project = Project::plain();
+    project.write("notes.txt", "one\n");
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "notes.txt", "two\n");
+    let kept = spaces.keep(&place, &note()).unwrap().unwrap();
+    spaces.merge("del-1", &kept).unwrap();
+    drop(spaces);
+    let known = layers(&project);
+    assert_eq!(known.len(), 3, "{known:?}");
+    let at = |path: &str| project.state().join(path);
+    let left = [
+        "workspaces/exec-2/notes.txt",
+        "repos/exec-2.git/manifest.json",
+        "bases/del-2/files/notes.txt",
+        "kept/exec-2.new/files/notes.txt",
+        "results/del-1/2/files/notes.txt",
+        "diff-1/a/notes.txt",
+        "delegations/del-2.json.1.new",
+    ];
+    for path in left {
+        write(&project.state(), path, "half\n");
+    }
+    let spaces = project.open();
+    let there: Vec<&str> = left.into_iter().filter(|path| at(path).exists()).collect();
+    assert_eq!(there, Vec::<&str>::new());
+    assert_eq!(layers(&project), known);
+    assert_eq!(spaces.list().unwrap(), ["exec-1"]);
 }

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use legation_core::money::Usd;
 use legation_runners::workspace::{
-    Because, Beyond, Error, How, Limits, Note, Options, Spaces, Surplus, Wanted,
+    Because, Beyond, Error, From, How, Limits, Note, Options, Spaces, Surplus, Wanted,
 };
 
-use super::project::{Project, create, in_every_way, keep, merge, note, read, write};
+use super::project::{
+    Project, create, in_every_way, keep, merge, note, read, start, wanted, write,
+};
 
 /// Nothing is too old and nothing too much.
 const AMPLE: Limits =
@@ -237,4 +239,84 @@ fn kept_work_says_what_it_cost() {
     assert!(message.contains("\nLegation-Cost: 0.0123 USD"), "{message}");
     let works = spaces.works().unwrap();
     assert_eq!(works[0].provenance.as_ref().unwrap().cost, cost);
+}
+
+/// What is left of the layers of copies.
+fn layers(project: &Project) -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in ["bases", "results", "kept"] {
+        for entry in std::fs::read_dir(project.state().join(folder)).into_iter().flatten() {
+            found.push(format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn copies_that_delegations_started_from_go_once_their_results_were_applied() {
+    let project = Project::plain();
+    project.write("notes.txt", "one\n");
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "notes.txt", "two\n");
+    merge(&spaces, &keep(&spaces, &place));
+    spaces.remove(&place).unwrap();
+    // Only here is what nobody has applied yet.
+    assert_eq!(goes(&spaces, OLD, ""), "");
+    spaces.apply("del-1", How::Auto).unwrap();
+    assert_eq!(goes(&spaces, AMPLE, "") + &goes(&spaces, OLD, "del-1"), "");
+    assert_eq!(goes(&spaces, OLD, ""), "kept exec-1 Age\nresult of del-1 Age\n");
+    // Kept work needs what it was built on.
+    spaces.exempt("exec-1", true).unwrap();
+    clear(&spaces, OLD);
+    assert_eq!(
+        layers(&project),
+        ["bases/del-1", "kept/exec-1", "results/del-1", "results/del-1.json"]
+    );
+    spaces.exempt("exec-1", false).unwrap();
+    clear(&spaces, OLD);
+    assert_eq!(layers(&project), Vec::<String>::new());
+    assert_eq!(goes(&spaces, OLD, ""), "");
+    assert_eq!(project.read("notes.txt"), "two\n");
+}
+
+#[test]
+fn what_was_brought_to_the_parent_is_not_only_there_and_what_was_taken_back_is() {
+    let project = Project::plain();
+    project.write("notes.txt", "one\n");
+    let spaces = project.open();
+    let parent = create(&spaces, "exec-1");
+    spaces.begin(&start("del-2", From::Attempt("exec-1".into()))).unwrap();
+    let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
+    write(&child.root, "child.txt", "x\n");
+    let kept = keep(&spaces, &child);
+    spaces.merge("del-2", &kept).unwrap();
+    spaces.remove(&child).unwrap();
+    assert_eq!(goes(&spaces, OLD, "del-1"), "");
+    spaces.bring(&parent, "del-2").unwrap();
+    merge(&spaces, &keep(&spaces, &parent));
+    spaces.remove(&parent).unwrap();
+    assert_eq!(goes(&spaces, OLD, ""), "kept exec-2 Age\nresult of del-2 Age\n");
+    spaces.apply("del-1", How::Auto).unwrap();
+    spaces.revert("del-1").unwrap();
+    assert_eq!(goes(&spaces, OLD, ""), "kept exec-2 Age\nresult of del-2 Age\n");
+    clear(&spaces, OLD);
+    spaces.apply("del-1", How::Auto).unwrap();
+    assert_eq!(project.read("child.txt"), "x\n");
+}
+
+#[test]
+fn what_another_project_of_the_same_repository_keeps_is_its_own() {
+    let project = Project::new();
+    let (state, other) = (project.state(), project.outside("other state"));
+    let ours = Spaces::open(&project.dir(), &state).unwrap();
+    let theirs = Spaces::open(&project.dir(), &other).unwrap();
+    let place = create(&theirs, "exec-theirs");
+    write(&place.root, "new.txt", "new\n");
+    keep(&theirs, &place);
+    theirs.remove(&place).unwrap();
+    let limits = Limits { unapplied: true, ..OLD };
+    assert_eq!(goes(&ours, limits, ""), "");
+    assert!(goes(&theirs, limits, "").ends_with("kept exec-theirs Age\n"));
 }

@@ -220,3 +220,24 @@ fn a_parent_that_has_committed_its_files_meanwhile_moves_on_with_the_result() {
         assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
     });
 }
+
+#[test]
+fn a_nested_result_does_not_overwrite_what_its_parent_has_and_git_ignores() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = create(&spaces, "exec-1");
+        write(&parent.root, "secret.log", "mine\n");
+        write(&parent.root, "build/out.txt", "mine\n");
+        spaces.begin(&start("del-2", From::Attempt("exec-1".into()))).unwrap();
+        let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
+        write(&child.root, "secret.log", "theirs\n");
+        write(&child.root, "build", "a file\n");
+        git(&child.root, "add -f secret.log build");
+        spaces.merge("del-2", &keep(&spaces, &child)).unwrap();
+        let found = conflicts(spaces.bring(&parent, "del-2").unwrap());
+        assert_eq!(found, ["build/out.txt", "secret.log"]);
+        let kept = read(&parent.root, "secret.log") + &read(&parent.root, "build/out.txt");
+        assert_eq!(kept, "mine\nmine\n");
+    });
+}

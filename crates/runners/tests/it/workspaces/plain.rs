@@ -214,6 +214,15 @@ fn a_nested_result_comes_back_to_the_parents_copy() {
     assert_eq!(conflicts(spaces.bring(&parent, "del-2").unwrap()), ["out/new.txt"]);
     assert_eq!(read(&parent.root, "notes.txt"), "one\n");
     fs::remove_file(parent.root.join("out")).unwrap();
+    // What stands against what is shown.
+    write(&parent.root, "notes.txt", "parent\n");
+    let Merge::Conflict { files: conflict, hunks } = spaces.bring(&parent, "del-2").unwrap() else {
+        panic!("both changed it");
+    };
+    let sides: Vec<_> = hunks.iter().map(|hunk| format!("{hunk:?}")).collect();
+    assert_eq!((conflict.len(), sides.len()), (1, 1));
+    assert!(sides[0].contains("parent") && sides[0].contains("child"), "{sides:?}");
+    write(&parent.root, "notes.txt", "one\n");
     assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));
     assert_eq!(files(&spaces, &parent), ["notes.txt", "out/new.txt", "parent.txt"]);
     assert_eq!(spaces.bring(&parent, "del-2").unwrap(), Merge::Nothing);
