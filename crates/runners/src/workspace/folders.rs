@@ -97,6 +97,9 @@ pub(super) struct Brought {
     /// Whether it was about to be done, and only the files tell if it was.
     #[serde(default)]
     pub(super) pending: bool,
+    /// What holds as long as it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) earlier: Option<Box<Brought>>,
 }
 
 /// Where small records lie.

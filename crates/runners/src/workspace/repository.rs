@@ -29,6 +29,7 @@ mod own;
 mod pins;
 mod pool;
 mod prepare;
+mod put_back;
 mod revert;
 mod share;
 mod stay;

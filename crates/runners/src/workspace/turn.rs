@@ -1,8 +1,9 @@
 //! Who may rearrange the state folder: many may work in it, one alone may clear up.
 //!
-//! There are two locks. One is held for as long as somebody has the workspaces open, and who
+//! There are three locks. One is held for as long as somebody has the workspaces open, and who
 //! finds that nobody else has may take up what earlier processes left. The other is held
-//! while a workspace is made of something that goes when nobody uses it. The kernel holds
+//! while a workspace is made of something that goes when nobody uses it. The third is for whoever
+//! changes the user's own files. The kernel holds
 //! them for us, so that none outlives its process.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -59,6 +60,13 @@ fn file(state: &Path, name: &str) -> Result<File, Error> {
     let path = state.join(name);
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     file.map_err(Error::files("opening", &path))
+}
+
+/// Changes the user's own files, one after the other.
+pub(super) fn applying(state: &Path) -> Result<Turn, Error> {
+    let file = file(state, "apply")?;
+    file.lock().map_err(Error::files("locking", state))?;
+    Ok(Turn { _file: file })
 }
 
 /// Works in the folder, together with others who do.

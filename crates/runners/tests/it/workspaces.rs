@@ -9,6 +9,7 @@ mod crowd;
 mod custody;
 mod dir;
 mod going_back;
+mod half_way;
 mod hostile;
 mod ignored;
 mod interrupted;

@@ -11,12 +11,9 @@ use super::super::obstacles::obstacles;
 use super::super::walk::below;
 use super::super::{Applied, Error};
 use super::Plain;
-use super::exchange::{Site, changed, exchange, recover};
+use super::exchange::{Site, Step, changed, exchange, recover};
 use super::layer::{Layer, file_in, same};
 use super::merge::texts;
-
-/// A file, what it is to be, and what it must still be.
-type Step = (Vec<u8>, Option<PathBuf>, Option<PathBuf>);
 
 impl Plain {
     /// Whether every file of the result stands in the user's folder as it should.
@@ -51,8 +48,8 @@ impl Plain {
         self.recover()?;
         let steps = self.steps(delegation, &after)?;
         let (tip, before) = (after.clone(), String::new());
-        let brought =
-            Brought { tip, before, after, files_only: true, taken_back: false, pending: false };
+        let (files_only, taken_back, pending, earlier) = (true, false, false, None);
+        let brought = Brought { tip, before, after, files_only, taken_back, pending, earlier };
         self.bring_to_folder(&steps, (delegation, &brought))
     }
 
@@ -67,7 +64,15 @@ impl Plain {
                 hint: "there is nothing to take back".into(),
             });
         };
-        let steps = self.steps(delegation, &brought.after)?;
+        let steps = self.steps(delegation, &brought.after);
+        if let Err(Error::Unknown { .. }) = steps {
+            return Err(Error::Refused {
+                reason: format!("what was applied of {delegation} was cleared away since"),
+                files: Vec::new(),
+                hint: "change your files by hand".into(),
+            });
+        }
+        let steps = steps?;
         let back: Vec<Step> = steps.into_iter().map(|(path, new, old)| (path, old, new)).collect();
         self.bring_to_folder(&back, (delegation, &Brought { taken_back: true, ..brought }))
     }
@@ -131,17 +136,17 @@ impl Plain {
                 blocked.insert(path.clone());
             }
             blocked.extend(in_the_way);
-            touched.push((path.clone(), new.clone()));
+            touched.push((path.clone(), new.clone(), old.clone()));
         }
         if !blocked.is_empty() {
             return Err(changed(texts(blocked.iter())));
         }
         let outcome = serde_json::to_vec(&(delegation, brought));
         let outcome = outcome.map_err(|error| self.unreadable(&error))?;
-        let exchange = exchange(self.site(&self.records()), &touched, (&leaving, &outcome))?;
+        let mut exchange = exchange(self.site(&self.records()), &touched, (&leaving, &outcome))?;
         self.folders.write_brought(delegation, brought)?;
-        exchange.close();
-        let mut files = texts(touched.iter().map(|(path, _)| path));
+        exchange.settle();
+        let mut files = texts(touched.iter().map(|(path, ..)| path));
         files.sort();
         Ok(Applied { files, commit: None })
     }

@@ -4,26 +4,29 @@
 //! never overwritten, so that whatever fails everything can be put back. Each step is put on
 //! record before it is done, in the state folder: who is killed in the middle has told the
 //! next one what to take back. What lies in the user's own folder is never believed to be
-//! such a record, since it may have come there with somebody's work.
+//! such a record, since it may have come there with somebody's work. Old files are deleted
+//! once the disk has the new ones.
 
 mod steps;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+
+use rustix::fs::syncfs;
 
 use super::super::obstacles::staying;
 use super::super::walk::below;
 use super::super::{Error, record};
-use super::layer::{passes_link, prune};
+use super::layer::{passes_link, prune, same};
 use super::merge::texts;
 use super::{copy, gone};
-use steps::{Record, Step};
+use steps::{Mark, Move, Record, place};
 
-/// Files, and where the new content of each is; nowhere if it goes.
-pub(super) type Touched = [(Vec<u8>, Option<PathBuf>)];
+/// A file, where its new content is, and where the one that it must have; nowhere if there is
+/// none.
+pub(super) type Step = (Vec<u8>, Option<PathBuf>, Option<PathBuf>);
 
 /// How the folders are called in which old and new files lie.
 const SCRATCH: &str = ".legation-apply-";
@@ -37,28 +40,26 @@ pub(super) struct Site<'a> {
     pub(super) records: &'a Path,
 }
 
-/// An exchange that is under way, or done. Others leave it alone while it is held.
+/// An exchange that is under way, or done.
 pub(super) struct Exchange {
     top: PathBuf,
     scratch: PathBuf,
     /// What was done.
     log: File,
     path: PathBuf,
-    steps: Vec<Step>,
-    /// When a process that is gone put its last step on record.
-    last: Option<SystemTime>,
+    moves: Vec<Move>,
 }
 
 /// Exchanges files below a folder. `leaving` is what may go, and `outcome` is what to tell
 /// whoever finds that it was done and not said.
 pub(super) fn exchange(
     site: Site<'_>,
-    touched: &Touched,
+    steps: &[Step],
     (leaving, outcome): (&BTreeSet<Vec<u8>>, &[u8]),
 ) -> Result<Exchange, Error> {
     let mut exchange = Exchange::begin(site)?;
-    let done = exchange.run(touched, leaving);
-    if let Err(error) = done.and_then(|()| exchange.write(&Record::Done(outcome.to_vec()))) {
+    let done = exchange.run(steps, leaving);
+    if let Err(error) = done.and_then(|()| exchange.finish(outcome)) {
         return Err(exchange.undo(&error.to_string()).err().unwrap_or(error));
     }
     exchange.prune();
@@ -72,19 +73,18 @@ pub(super) fn recover(
     say: impl Fn(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     for entry in fs::read_dir(site.records).into_iter().flatten().flatten() {
-        let Some((exchange, end)) = Exchange::left(site, entry.path())? else { continue };
+        let Some((mut exchange, end)) = Exchange::left(site, entry.path())? else { continue };
         match end {
             Some(Record::Done(outcome)) => {
                 exchange.prune();
                 say(&outcome)?;
+                exchange.settle();
             }
-            Some(Record::Undone) => {}
-            Some(Record::Begun(_) | Record::Step(_)) | None => {
+            Some(Record::Settled) => exchange.close(),
+            Some(Record::Begun(_) | Record::Move(_)) | None => {
                 exchange.undo("an apply was interrupted")?;
-                continue;
             }
         }
-        exchange.close();
     }
     Ok(())
 }
@@ -95,34 +95,27 @@ impl Exchange {
         let (scratch, path) =
             (site.top.join(format!("{SCRATCH}{fresh}")), site.records.join(fresh));
         fs::create_dir_all(site.records).map_err(Error::files("making", site.records))?;
-        let log = File::create(&path).and_then(|log| log.lock().map(|()| log));
-        let log = log.map_err(Error::files("writing", &path))?;
-        let (top, steps) = (site.top.to_owned(), Vec::new());
-        let mut exchange = Self { top, scratch, log, path, steps, last: None };
+        let log = File::create(&path).map_err(Error::files("writing", &path))?;
+        let (top, moves) = (site.top.to_owned(), Vec::new());
+        let mut exchange = Self { top, scratch, log, path, moves };
         exchange.write(&Record::Begun(exchange.scratch.clone()))?;
+        exchange.flush()?;
         let scratch = &exchange.scratch;
         fs::create_dir(scratch).map_err(Error::files("making", scratch))?;
         Ok(exchange)
     }
 
-    /// What a process has left, and what it put on record last; `None` if somebody is at it,
-    /// or nothing was begun.
+    /// What a process has left, and what it put on record last; `None` if nothing was begun.
     fn left(site: Site<'_>, path: PathBuf) -> Result<Option<(Self, Option<Record>)>, Error> {
         let log = File::options().read(true).append(true).open(&path);
         let log = log.map_err(Error::files("opening", &path))?;
-        match log.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(Error::files("locking", &path)(error)),
-        }
-        let read = fs::read(&path).and_then(|bytes| Ok((bytes, log.metadata()?.modified()?)));
-        let (bytes, last) = read.map_err(Error::files("reading", &path))?;
-        let (mut scratch, mut steps, mut end) = (None, Vec::new(), None);
+        let bytes = fs::read(&path).map_err(Error::files("reading", &path))?;
+        let (mut scratch, mut moves, mut end) = (None, Vec::new(), None);
         for record in steps::read(&bytes) {
             match record {
                 Record::Begun(at) => scratch = Some(at),
-                Record::Step(step) => steps.push(step),
-                Record::Done(_) | Record::Undone => end = Some(record),
+                Record::Move(done) => moves.push(done),
+                Record::Done(_) | Record::Settled => end = Some(record),
             }
         }
         let Some(scratch) = scratch else {
@@ -130,43 +123,52 @@ impl Exchange {
             return Ok(None);
         };
         let top = site.top.to_owned();
-        Ok(Some((Self { top, scratch, log, path, steps, last: Some(last) }, end)))
+        Ok(Some((Self { top, scratch, log, path, moves }, end)))
     }
 
-    fn run(&mut self, touched: &Touched, leaving: &BTreeSet<Vec<u8>>) -> Result<(), Error> {
+    fn run(&mut self, steps: &[Step], leaving: &BTreeSet<Vec<u8>>) -> Result<(), Error> {
         let (new, old) = (self.scratch.join("new"), self.scratch.join("old"));
         fs::create_dir_all(&old).map_err(Error::files("making", &old))?;
-        for (number, (_, from)) in touched.iter().enumerate() {
-            if let Some(from) = from {
-                copy::put(from, &new.join(number.to_string()))?;
+        for (number, (_, source, _)) in steps.iter().enumerate() {
+            if let Some(source) = source {
+                copy::put(source, &new.join(number.to_string()))?;
             }
         }
-        for (number, (path, _)) in touched.iter().enumerate() {
+        for (number, (path, _, expected)) in steps.iter().enumerate() {
             let (from, to) = (below(&self.top, path), old.join(number.to_string()));
             if passes_link(&self.top, path) || fs::symlink_metadata(&from).is_err() {
                 continue;
             }
-            self.move_over(&from, &to)?;
-            // Somebody may have put something there since it was looked for.
-            let is_folder = fs::symlink_metadata(&to).is_ok_and(|found| found.is_dir());
-            let late = if is_folder { staying(&to, path, leaving) } else { Vec::new() };
+            self.note(Move::Away { from: from.clone(), to: to.clone() })?;
+            place(&from, &to).map_err(Error::files("writing", &from))?;
+            // Somebody may have written there since it was looked at.
+            let late = match fs::symlink_metadata(&to).is_ok_and(|found| found.is_dir()) {
+                true => staying(&to, path, leaving),
+                false if same(Some(&to), expected.as_deref())? => Vec::new(),
+                false => vec![path.clone()],
+            };
             if !late.is_empty() {
                 return Err(changed(texts(late.iter())));
             }
         }
-        for (number, (path, from)) in touched.iter().enumerate() {
-            if from.is_some() {
+        for (number, (path, source, _)) in steps.iter().enumerate() {
+            if source.is_some() {
                 self.make_way(path)?;
-                self.move_over(&new.join(number.to_string()), &below(&self.top, path))?;
+                let (from, to) = (new.join(number.to_string()), below(&self.top, path));
+                let mark = Mark::of(&from).map_err(Error::files("reading", &from))?;
+                self.note(Move::Placed { from: from.clone(), to: to.clone(), mark })?;
+                place(&from, &to).map_err(Error::files("writing", &to))?;
             }
         }
         Ok(())
     }
 
-    fn move_over(&mut self, from: &Path, to: &Path) -> Result<(), Error> {
-        self.note(Step::Moved { from: from.to_owned(), to: to.to_owned() })?;
-        let ours = if from.starts_with(&self.scratch) { to } else { from };
-        fs::rename(from, to).map_err(Error::files("writing", ours))
+    /// Puts on record that all of it is done, as soon as the disk has it.
+    fn finish(&mut self, outcome: &[u8]) -> Result<(), Error> {
+        let scratch = File::open(&self.scratch).and_then(|folder| Ok(syncfs(folder)?));
+        scratch.map_err(Error::files("writing", &self.scratch))?;
+        self.write(&Record::Done(outcome.to_vec()))?;
+        self.flush()
     }
 
     /// Makes the folders above a path.
@@ -177,7 +179,7 @@ impl Exchange {
             if folder.is_dir() {
                 continue;
             }
-            self.note(Step::Made(folder.clone()))?;
+            self.note(Move::Made(folder.clone()))?;
             match fs::create_dir(&folder) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                     return Err(Error::files("making", &folder)(error));
@@ -188,10 +190,10 @@ impl Exchange {
         Ok(())
     }
 
-    /// Puts a step on record that is done next.
-    fn note(&mut self, step: Step) -> Result<(), Error> {
-        self.write(&Record::Step(step.clone()))?;
-        self.steps.push(step);
+    /// Puts on record what is done next.
+    fn note(&mut self, next: Move) -> Result<(), Error> {
+        self.write(&Record::Move(next.clone()))?;
+        self.moves.push(next);
         Ok(())
     }
 
@@ -200,19 +202,31 @@ impl Exchange {
         written.map_err(Error::files("writing", &self.path))
     }
 
+    fn flush(&self) -> Result<(), Error> {
+        self.log.sync_data().map_err(Error::files("writing", &self.path))
+    }
+
     /// Puts back what was done, the last first. What cannot be put back stays where it is.
-    fn undo(mut self, why: &str) -> Result<(), Error> {
-        let mut stuck = BTreeSet::new();
-        while let Some(step) = self.steps.pop() {
-            stuck.extend(step.take_back(&self.scratch, self.last));
+    fn undo(&mut self, why: &str) -> Result<(), Error> {
+        let (mut stuck, at) = (BTreeSet::new(), self.scratch.join("old"));
+        // Where the old file is not here any more, somebody has put it where it belongs.
+        let missing = |done: &Move| match done {
+            Move::Away { from, to } => fs::symlink_metadata(to).is_err().then(|| from.clone()),
+            Move::Placed { .. } | Move::Made(_) => None,
+        };
+        let theirs: BTreeSet<PathBuf> = self.moves.iter().filter_map(missing).collect();
+        while let Some(done) = self.moves.pop() {
+            stuck.extend(done.take_back(&theirs));
+        }
+        // The record may have been lost with the power, and what it was about is still here.
+        if stuck.is_empty() {
+            let unknown = fs::read_dir(&at).into_iter().flatten().flatten();
+            stuck.extend(unknown.map(|entry| entry.path()));
         }
         if stuck.is_empty() {
-            // From here on nothing in the folder is anybody's.
-            self.write(&Record::Undone)?;
-            self.close();
+            self.settle();
             return Ok(());
         }
-        let at = self.scratch.join("old");
         Err(Error::Refused {
             reason: format!("{why}, and not everything could be put back"),
             files: stuck.iter().map(|path| path.display().to_string()).collect(),
@@ -225,12 +239,18 @@ impl Exchange {
         })
     }
 
+    /// Nothing in the folder is anybody's any more. Where this cannot be written down, the next
+    /// one finds the same.
+    pub(super) fn settle(&mut self) {
+        drop(self.write(&Record::Settled));
+        self.close();
+    }
+
     /// Removes folders from which all files were taken.
     fn prune(&self) {
-        for step in &self.steps {
-            if let Step::Moved { from, .. } = step
+        for done in &self.moves {
+            if let Move::Away { from, .. } = done
                 && let Ok(path) = from.strip_prefix(&self.top)
-                && !from.starts_with(&self.scratch)
             {
                 prune(&self.top, path.as_os_str().as_encoded_bytes());
             }
@@ -238,7 +258,7 @@ impl Exchange {
     }
 
     /// Removes what is left of it, the record last. What cannot be removed now is next time.
-    pub(super) fn close(&self) {
+    fn close(&self) {
         if gone(&self.scratch).is_ok() {
             drop(fs::remove_file(&self.path));
         }

@@ -143,7 +143,7 @@ impl Stack {
 }
 
 /// Removes a file, and the folders that are empty without it.
-pub(super) fn remove(top: &Path, path: &[u8]) -> io::Result<()> {
+pub(in super::super) fn remove(top: &Path, path: &[u8]) -> io::Result<()> {
     match fs::remove_file(below(top, path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -163,7 +163,7 @@ fn is_file(path: &Path) -> bool {
 }
 
 /// A file in a folder, reached without passing a link; whatever else is there is none.
-pub(super) fn file_in(top: &Path, path: &[u8]) -> Option<PathBuf> {
+pub(in super::super) fn file_in(top: &Path, path: &[u8]) -> Option<PathBuf> {
     let file = below(top, path);
     (!passes_link(top, path) && is_file(&file)).then_some(file)
 }

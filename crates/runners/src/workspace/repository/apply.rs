@@ -22,6 +22,10 @@ const UNDER_WAY: [(&str, &str); 6] = [
     ("BISECT_LOG", "bisection"),
 ];
 
+/// How git is asked to move a branch on, whatever the user's settings say of merging.
+const FORWARD: [&str; 6] =
+    ["-q", "--no-stat", "--no-autostash", "--no-squash", "--no-verify-signatures", "--ff-only"];
+
 /// The commit that the branch moves on to, a descendant; none if there is nothing to do.
 pub(super) type Way = Option<String>;
 
@@ -50,7 +54,8 @@ impl Repository {
             let before = head.clone().map_or_else(|| self.beginning(), Ok)?;
             let (after, files_only) = (after.clone(), false);
             let (taken_back, pending) = (false, false);
-            let brought = Brought { tip, before, after, files_only, taken_back, pending };
+            let brought =
+                Brought { tip, before, after, files_only, taken_back, pending, earlier: None };
             // Before it is so: who is killed in between has applied nothing, and the branch
             // says that, or everything, and it can be taken back.
             self.folders.write_brought(delegation, &brought)?;
@@ -216,16 +221,24 @@ impl Repository {
 
     /// Moves the user's branch and files on. What could be done only in part is taken back.
     fn go(&self, top: &Path, (head, to): (Option<&str>, &str)) -> Result<(), Error> {
+        let from = head.map_or_else(|| self.beginning(), |head| Ok(head.to_owned()))?;
+        let passage = self.setting_out(top, &from, to)?;
         self.patiently(|| {
             let call = self.on_checkout("merge", top).unhurried().undisturbed();
-            let moved = call.args(["-q", "--no-stat", "--ff-only", to]).run();
-            if let (Err(_), Some(head)) = (&moved, head) {
-                // Git writes the files before it moves the branch. Where it has not come to
-                // that, it refuses this.
-                let back = self.on_checkout("read-tree", top).unhurried().undisturbed();
-                drop(back.args(["-m", "-u", to, head]).ask());
+            let Err(why) = call.args(FORWARD).arg(to).run() else { return Ok(()) };
+            let now = self.user_head()?;
+            if now.as_deref() == Some(to) {
+                return Ok(());
             }
-            moved.map(drop)
+            if now.as_deref() != head {
+                // Somebody has moved it meanwhile, and may have these files from there.
+                return Err(why);
+            }
+            // Git writes the files before it moves the branch. If it has come to that, this
+            // takes them back; if not, it does nothing.
+            let back = self.on_checkout("read-tree", top).unhurried().undisturbed();
+            drop(back.args(["-m", "-u", to, &from]).ask());
+            Err(self.put_back(top, &passage, why))
         })
     }
 

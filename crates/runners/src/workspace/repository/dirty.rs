@@ -3,13 +3,14 @@
 //! Work that began on uncommitted files comes back as uncommitted changes over the
 //! same files. The user's index and branch stay where they are.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::folders::{Begun, Brought};
 use super::super::{Applied, Error, index};
 use super::Repository;
-use super::apply::{check, conflicts, names, refused};
+use super::apply::{check, conflicts, names};
 use super::merge::Trial;
 use super::works::applied_name;
 
@@ -62,7 +63,8 @@ impl Repository {
         let brought = |(before, after): (&str, &str), pending| {
             let (before, after) = (before.to_owned(), after.to_owned());
             let (tip, files_only, taken_back) = (tip.to_owned(), true, false);
-            Brought { tip, before, after, files_only, taken_back, pending }
+            let earlier = earlier.clone().filter(|_| pending).map(Box::new);
+            Brought { tip, before, after, files_only, taken_back, pending, earlier }
         };
         let name = applied_name(&begun.tree, delegation);
         // Before it is so, since whoever is killed in between can say nothing any more.
@@ -79,7 +81,8 @@ impl Repository {
     }
 
     /// What is on record of a delegation that was applied. Of one whose process was killed over
-    /// it the files tell.
+    /// it the files tell: git may still be at it, so that as long as it is not done, it is asked
+    /// again.
     pub(super) fn brought(&self, delegation: &str) -> Result<Option<Brought>, Error> {
         let brought = self.folders.brought(delegation)?;
         let (Some(known), Some(top)) = (brought.as_ref().filter(|one| one.pending), &self.user.top)
@@ -90,16 +93,25 @@ impl Repository {
         let index = self.scratch_index();
         let now = self.snapshot(top, head.as_deref(), &index);
         drop(fs::remove_file(&index));
+        let now = now?;
+        let unlike = |commit: &str| -> Result<HashSet<String>, Error> {
+            Ok(names(self.touched(Some(&now), commit)?).into_iter().collect())
+        };
+        let (unlike_before, unlike_after) = (unlike(&known.before)?, unlike(&known.after)?);
         let meant = names(self.touched(Some(&known.before), &known.after)?);
-        let missing = names(self.touched(Some(&now?), &known.after)?);
-        let is_done = !meant.iter().any(|file| missing.contains(file));
-        let settled = is_done.then(|| Brought { pending: false, ..known.clone() });
-        self.folders.put_back_brought(delegation, settled.as_ref())?;
-        Ok(settled)
+        // What is neither of both was changed by somebody since.
+        let is_done = meant.iter().all(|file| unlike_before.contains(file))
+            && meant.iter().any(|file| !unlike_after.contains(file));
+        if !is_done {
+            return Ok(known.earlier.as_deref().cloned());
+        }
+        let settled = Brought { pending: false, earlier: None, ..known.clone() };
+        self.folders.write_brought(delegation, &settled)?;
+        Ok(Some(settled))
     }
 
     /// The name of an index that nobody else uses.
-    fn scratch_index(&self) -> PathBuf {
+    pub(super) fn scratch_index(&self) -> PathBuf {
         self.folders.state.join(format!("apply-{}.index", super::super::record::fresh()))
     }
 
@@ -139,15 +151,13 @@ impl Repository {
         check(top, &files, &[])?;
         let after = self.commit(&tree, &[before], "What was brought to the user\n")?;
         note(before, &after)?;
+        let passage = self.setting_out(top, before, &after)?;
         let call = self.on_checkout("read-tree", top).unhurried().undisturbed();
         let call = call.env("GIT_INDEX_FILE", index);
         // Nothing is committed for the user, so only files can hold what lies outside of a
         // sparse checkout.
-        let said = call.args(["-m", "-u", "--no-sparse-checkout", before, &after]).ask()?;
-        if said.code != 0 {
-            let hint = "nothing was changed; wait until nothing else changes files, then try again";
-            return Err(refused("your files changed meanwhile", Vec::new(), hint));
-        }
+        let done = call.args(["-m", "-u", "--no-sparse-checkout", before, &after]).run();
+        done.map_err(|why| self.put_back(top, &passage, why))?;
         Ok(Some((before.to_owned(), after, names(files))))
     }
 }

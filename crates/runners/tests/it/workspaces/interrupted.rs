@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -147,37 +148,102 @@ fn what_somebody_did_to_a_half_applied_folder_stays_and_the_rest_is_told() {
         fs::create_dir_all(scratch.join(folder)).unwrap();
     }
     let mut log = [b"begun\0", scratch.as_os_str().as_bytes(), b"\0"].concat();
-    let mut moved = |from: &Path, to: &Path| {
+    let mut moved = |what: &str, from: &Path, to: &Path, mark: Option<String>| {
         fs::rename(from, to).unwrap();
-        for part in [b"moved".as_slice(), from.as_os_str().as_bytes(), to.as_os_str().as_bytes()] {
-            log.extend_from_slice(part);
-            log.push(0);
+        let paths = [from, to].map(|path| path.as_os_str().as_bytes().to_vec());
+        let parts = [what.as_bytes().to_vec()].into_iter().chain(paths);
+        for part in parts.chain(mark.map(String::into_bytes)) {
+            log.extend([part, vec![0]].concat());
         }
     };
-    fs::write(scratch.join("new/0"), "new\n").unwrap();
-    moved(&at("changed/0.txt"), &scratch.join("old/0"));
-    moved(&at("changed/1.txt"), &scratch.join("old/1"));
-    moved(&scratch.join("new/0"), &at("changed/0.txt"));
-    log.extend_from_slice(b"moved\0and killed over");
+    for number in ["0", "2", "3"] {
+        fs::write(scratch.join("new").join(number), "new\n").unwrap();
+    }
+    for number in 0..4 {
+        let path = at(&format!("changed/{number}.txt"));
+        moved("away", &path, &scratch.join(format!("old/{number}")), None);
+    }
+    for number in [0, 2, 3] {
+        let from = scratch.join(format!("new/{number}"));
+        let found = fs::metadata(&from).unwrap();
+        let time = format!("{}.{:09}", found.mtime(), found.mtime_nsec());
+        let mark = format!("{}:{}:{time}", found.ino(), found.len());
+        moved("placed", &from, &at(&format!("changed/{number}.txt")), Some(mark));
+    }
+    log.extend_from_slice(b"placed\0and killed over");
     let record = project.state().join("applying/1");
     fs::create_dir_all(record.parent().unwrap()).unwrap();
     fs::write(&record, log).unwrap();
-    let later = fs::metadata(&record).unwrap().modified().unwrap();
+    // One is written to and dated back, and one is put back by hand.
+    let time = fs::metadata(at("changed/0.txt")).unwrap().modified().unwrap();
     let edited = fs::File::options().append(true).open(at("changed/0.txt")).unwrap();
     (&edited).write_all(b"mine\n").unwrap();
-    edited.set_modified(later + Duration::from_secs(1)).unwrap();
+    edited.set_modified(time).unwrap();
+    fs::rename(scratch.join("old/2"), at("changed/2.txt")).unwrap();
     let refused = spaces.apply("del-1", How::Auto).unwrap_err().to_string();
     let text = refused.replace(&project.dir().display().to_string(), "PROJECT");
     let text = text.replace(&project.state().display().to_string(), "STATE");
     expect_test::expect!["an apply was interrupted, and not everything could be put back: PROJECT/changed/0.txt; what was there is in PROJECT/.legation-apply-1/old; put it where it belongs and delete PROJECT/.legation-apply-1 and STATE/applying/1"].assert_eq(&text);
     assert_eq!(project.read("changed/0.txt"), "new\nmine\n");
-    assert_eq!(project.read("changed/1.txt"), "old\n");
+    for number in 1..4 {
+        assert_eq!(project.read(&format!("changed/{number}.txt")), "old\n", "{number}");
+    }
     // Put right by hand, as it says.
     fs::rename(scratch.join("old/0"), at("changed/0.txt")).unwrap();
     fs::remove_dir_all(&scratch).unwrap();
     fs::remove_file(&record).unwrap();
     spaces.apply("del-1", How::Auto).unwrap();
     assert_eq!(stand(&project), Stand::After);
+}
+
+#[test]
+fn old_files_that_nothing_is_on_record_of_are_not_thrown_away() {
+    let (project, spaces) = merged();
+    // As a power cut may leave it.
+    let scratch = project.dir().join(".legation-apply-1");
+    fs::create_dir_all(scratch.join("old")).unwrap();
+    fs::rename(project.dir().join("changed/0.txt"), scratch.join("old/0")).unwrap();
+    let log = [b"begun\0", scratch.as_os_str().as_bytes(), b"\0"].concat();
+    let record = project.state().join("applying/1");
+    fs::create_dir_all(record.parent().unwrap()).unwrap();
+    fs::write(&record, log).unwrap();
+    let refused = spaces.apply("del-1", How::Auto).unwrap_err().to_string();
+    assert!(refused.contains("/.legation-apply-1/old/0; what was there is in"), "{refused}");
+    assert_eq!(fs::read_to_string(scratch.join("old/0")).unwrap(), "old\n");
+}
+
+/// Writes to a file as soon as an apply has looked at all of them; whether it came in time.
+fn write_during_apply(project: &Project, spaces: &Spaces) -> bool {
+    let (dir, edited) = (project.dir(), project.dir().join("changed/39.txt"));
+    let is_scratch = |entry: std::io::Result<fs::DirEntry>| {
+        entry.unwrap().file_name().as_bytes().starts_with(b".legation-apply-")
+    };
+    let writer = std::thread::spawn(move || {
+        while !fs::read_dir(&dir).unwrap().any(is_scratch) {}
+        let file = fs::File::options().append(true).open(&edited);
+        drop(file.and_then(|mut file| file.write_all(b"mine\n")));
+    });
+    let applied = spaces.apply("del-1", How::Auto);
+    writer.join().unwrap();
+    applied.is_err()
+}
+
+#[test]
+fn what_is_written_while_work_is_applied_is_not_overwritten() {
+    let (project, spaces) = merged();
+    let came_in_time = (0..200).any(|_| {
+        let came = write_during_apply(&project, &spaces);
+        if !came {
+            project.write("changed/39.txt", "new\n");
+            spaces.revert("del-1").unwrap();
+        }
+        came
+    });
+    assert!(came_in_time);
+    assert_eq!(project.read("changed/39.txt"), "old\nmine\n");
+    assert_eq!(scratches(&project), Vec::<PathBuf>::new());
+    project.write("changed/39.txt", "old\n");
+    assert_eq!(stand(&project), Stand::Before);
 }
 
 #[test]
@@ -328,9 +394,13 @@ fn of_work_on_uncommitted_files_the_files_tell_whether_it_was_applied() {
         let text = fs::read_to_string(&record).unwrap();
         fs::write(&record, text.replace("\"pending\":false", "\"pending\":true")).unwrap();
         assert_ne!(fs::read_to_string(&record).unwrap(), text);
-        if !is_done {
+        fs::remove_file(project.dir().join("new.txt")).unwrap();
+        // Git may be at it still: asked again, it is done.
+        assert!(!spaces.is_applied("del-1").unwrap());
+        if is_done {
+            project.write("new.txt", "new\n");
+        } else {
             project.write("README.md", "not committed\n");
-            fs::remove_file(project.dir().join("new.txt")).unwrap();
         }
         assert_eq!(spaces.is_applied("del-1").unwrap(), is_done);
         let again = spaces.apply("del-1", How::Auto).unwrap().files;
