@@ -94,12 +94,19 @@ pub(super) struct Brought {
     pub(super) files_only: bool,
     /// Whether it was taken back since.
     pub(super) taken_back: bool,
-    /// Whether it was about to be done, and only the files tell if it was.
-    #[serde(default)]
-    pub(super) pending: bool,
-    /// What holds as long as it is not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) earlier: Option<Box<Brought>>,
+}
+
+/// What is being done to the user's own files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Underway {
+    pub(super) delegation: String,
+    /// The commit of what is there before, and that of what is to be there.
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Whether only files change, without a commit on the user's branch.
+    pub(super) files_only: bool,
+    /// What is on record once it is done.
+    pub(super) then: Brought,
 }
 
 /// Where small records lie.
@@ -186,17 +193,22 @@ impl Folders {
         record::write(&self.brought_path(delegation), brought)
     }
 
-    /// Puts back what was on record of a delegation.
-    pub(super) fn put_back_brought(
-        &self,
-        delegation: &str,
-        earlier: Option<&Brought>,
-    ) -> Result<(), Error> {
-        let path = self.brought_path(delegation);
-        match earlier {
-            Some(brought) => self.write_brought(delegation, brought),
-            None => gone(&path).map_err(Error::files("removing", &path)),
-        }
+    /// What is being done to the user's files, or was when somebody was killed.
+    pub(super) fn underway(&self) -> Result<Option<Underway>, Error> {
+        record::read(&self.underway_path())
+    }
+
+    pub(super) fn write_underway(&self, underway: &Underway) -> Result<(), Error> {
+        record::write(&self.underway_path(), underway)
+    }
+
+    pub(super) fn end_underway(&self) -> Result<(), Error> {
+        let path = self.underway_path();
+        gone(&path).map_err(Error::files("removing", &path))
+    }
+
+    pub(super) fn underway_path(&self) -> PathBuf {
+        self.state.join("underway.json")
     }
 
     fn brought_path(&self, delegation: &str) -> PathBuf {

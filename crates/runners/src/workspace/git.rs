@@ -38,9 +38,12 @@ const COMPLAINT_CHARS: usize = 600;
 /// What of our own environment git gets to see.
 const PASSED: &[&str] = &["PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "TZ"];
 
+/// By this setting a process of ours is known.
+pub(super) const NO_HOOKS: &str = "core.hooksPath=/dev/null";
+
 /// What holds for every git process, whatever the files say.
 const ALWAYS: &[&str] = &[
-    "core.hooksPath=/dev/null",
+    NO_HOOKS,
     "core.untrackedCache=false",
     "core.fsyncMethod=batch",
     "core.filesRefLockTimeout=200",

@@ -35,6 +35,7 @@ mod share;
 mod stay;
 mod submodules;
 mod trees;
+mod underway;
 mod user;
 mod works;
 

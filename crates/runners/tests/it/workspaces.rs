@@ -32,3 +32,4 @@ mod sparse;
 mod submodules;
 mod taken_back;
 mod told;
+mod underway;

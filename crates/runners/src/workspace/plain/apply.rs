@@ -48,8 +48,7 @@ impl Plain {
         self.recover()?;
         let steps = self.steps(delegation, &after)?;
         let (tip, before) = (after.clone(), String::new());
-        let (files_only, taken_back, pending, earlier) = (true, false, false, None);
-        let brought = Brought { tip, before, after, files_only, taken_back, pending, earlier };
+        let brought = Brought { tip, before, after, files_only: true, taken_back: false };
         self.bring_to_folder(&steps, (delegation, &brought))
     }
 

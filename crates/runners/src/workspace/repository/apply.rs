@@ -11,6 +11,7 @@ use super::super::obstacles::obstacles;
 use super::super::{Applied, Error, How};
 use super::Repository;
 use super::merge::Trial;
+use super::underway::Errand;
 
 /// What git leaves in a repository as long as the user is at something.
 const UNDER_WAY: [(&str, &str); 6] = [
@@ -21,6 +22,8 @@ const UNDER_WAY: [(&str, &str); 6] = [
     ("rebase-apply", "rebase"),
     ("BISECT_LOG", "bisection"),
 ];
+
+const STASH: &str = "commit them, or put them aside with git stash, then try again";
 
 /// How git is asked to move a branch on, whatever the user's settings say of merging.
 const FORWARD: [&str; 6] =
@@ -42,29 +45,20 @@ impl Repository {
             let reason = format!("{delegation} has no result yet");
             return Err(refused(&reason, Vec::new(), "wait until one of its subtasks was merged"));
         };
+        self.recover(self.patience)?;
         self.check_idle()?;
         let head = self.user_head()?;
-        let modified = self.modified(top)?;
+        let modified = self.modified(top, begun.dirty)?;
         if begun.dirty {
             return self.apply_over_dirty(top, &begun, &tip);
         }
+        let then = |before, after| {
+            let (tip, files_only, taken_back) = (tip.clone(), false, false);
+            Brought { tip, before, after, files_only, taken_back }
+        };
         let way = self.way(head.as_deref(), &tip, (how, &begun))?;
-        let earlier = self.brought(delegation)?;
-        if let Some(after) = &way {
-            let before = head.clone().map_or_else(|| self.beginning(), Ok)?;
-            let (after, files_only) = (after.clone(), false);
-            let (taken_back, pending) = (false, false);
-            let brought =
-                Brought { tip, before, after, files_only, taken_back, pending, earlier: None };
-            // Before it is so: who is killed in between has applied nothing, and the branch
-            // says that, or everything, and it can be taken back.
-            self.folders.write_brought(delegation, &brought)?;
-        }
-        let applied = self.advance(top, (head.as_deref(), &modified), &way);
-        if applied.is_err() {
-            self.folders.put_back_brought(delegation, earlier.as_ref())?;
-        }
-        applied
+        let errand = Errand { begun: &begun, then: &then };
+        self.advance(top, (head.as_deref(), &modified), (&way, errand))
     }
 
     /// Moves the user's branch and files, if nothing is in the way.
@@ -72,14 +66,16 @@ impl Repository {
         &self,
         top: &Path,
         (head, modified): (Option<&str>, &[String]),
-        way: &Way,
+        (way, errand): (&Way, Errand<'_>),
     ) -> Result<Applied, Error> {
         let Some(to) = way else {
             return Ok(Applied { files: Vec::new(), commit: head.map(str::to_owned) });
         };
         let files = self.touched(head, to)?;
         check(top, &files, modified)?;
-        self.go(top, (head, to))?;
+        let from = head.map_or_else(|| self.beginning(), |head| Ok(head.to_owned()))?;
+        let go = || self.patiently(|| self.go(top, (head, &from, to)));
+        self.on_record((&from, to), errand, (false, go))?;
         Ok(Applied { files: names(files), commit: self.user_head()? })
     }
 
@@ -103,8 +99,9 @@ impl Repository {
         }
     }
 
-    /// Files with changes that are not committed; staged ones are refused.
-    pub(super) fn modified(&self, top: &Path) -> Result<Vec<String>, Error> {
+    /// Files with changes that are not committed; staged ones are refused. Of what was `begun_on`
+    /// changes like these nothing fits without them.
+    pub(super) fn modified(&self, top: &Path, begun_on: bool) -> Result<Vec<String>, Error> {
         let call = self.on_checkout("status", top).args(["--porcelain=v1", "-z", "--no-renames"]);
         let out = call.args(["--untracked-files=no", "--ignore-submodules=all"]).run()?;
         let text = String::from_utf8_lossy(&out).into_owned();
@@ -113,7 +110,12 @@ impl Repository {
             entries.partition(|(state, _)| !state.starts_with(' '));
         if !staged.is_empty() {
             let files = staged.into_iter().map(|(_, path)| path.to_owned()).collect();
-            let hint = "commit them, or put them aside with git stash, then try again";
+            let hint = match begun_on {
+                true => {
+                    "take them out of it with git reset, which leaves the files, then try again"
+                }
+                false => STASH,
+            };
             return Err(refused("there are changes in the index", files, hint));
         }
         Ok(rest.into_iter().map(|(_, path)| path.to_owned()).collect())
@@ -159,16 +161,16 @@ impl Repository {
             How::Squash => return self.as_one(head, tip, (begun, None)),
             How::Auto | How::Merge => {}
         }
-        let tree = self.fitting(head, tip)?;
+        let tree = self.fitting(head, (tip, begun))?;
         let message = format!("Merge the result of {}\n", begun.delegation);
         Ok(Some(self.commit(&tree, &[head, tip], &message)?))
     }
 
     /// The files of two commits together.
-    fn fitting(&self, head: &str, tip: &str) -> Result<String, Error> {
+    fn fitting(&self, head: &str, (tip, begun): (&str, &Begun)) -> Result<String, Error> {
         match self.trial(head, tip)? {
             Trial::Fits { tree } => Ok(tree),
-            Trial::Conflict { files, tree: _ } => Err(conflicts(files)),
+            Trial::Conflict { files, tree: _ } => Err(conflicts(begun, files)),
         }
     }
 
@@ -180,7 +182,7 @@ impl Repository {
         tip: &str,
         (begun, other): (&Begun, Option<&str>),
     ) -> Result<Way, Error> {
-        let tree = self.fitting(head, tip)?;
+        let tree = self.fitting(head, (tip, begun))?;
         if tree == self.tree_of(head)? {
             return Ok(None);
         }
@@ -220,26 +222,23 @@ impl Repository {
     }
 
     /// Moves the user's branch and files on. What could be done only in part is taken back.
-    fn go(&self, top: &Path, (head, to): (Option<&str>, &str)) -> Result<(), Error> {
-        let from = head.map_or_else(|| self.beginning(), |head| Ok(head.to_owned()))?;
-        let passage = self.setting_out(top, &from, to)?;
-        self.patiently(|| {
-            let call = self.on_checkout("merge", top).unhurried().undisturbed();
-            let Err(why) = call.args(FORWARD).arg(to).run() else { return Ok(()) };
-            let now = self.user_head()?;
-            if now.as_deref() == Some(to) {
-                return Ok(());
-            }
-            if now.as_deref() != head {
-                // Somebody has moved it meanwhile, and may have these files from there.
-                return Err(why);
-            }
-            // Git writes the files before it moves the branch. If it has come to that, this
-            // takes them back; if not, it does nothing.
-            let back = self.on_checkout("read-tree", top).unhurried().undisturbed();
-            drop(back.args(["-m", "-u", to, &from]).ask());
-            Err(self.put_back(top, &passage, why))
-        })
+    fn go(&self, top: &Path, (head, from, to): (Option<&str>, &str, &str)) -> Result<(), Error> {
+        let call = self.on_checkout("merge", top).unhurried().undisturbed();
+        let Err(why) = call.args(FORWARD).arg(to).run() else { return Ok(()) };
+        let now = self.user_head()?;
+        if now.as_deref() == Some(to) {
+            return Ok(());
+        }
+        if now.as_deref() != head {
+            // Somebody has moved it meanwhile, and may have these files from there.
+            return Err(why);
+        }
+        // Git writes the files before it moves the branch. If it has come to that, this takes
+        // them back; if not, it does nothing.
+        let back = self.on_checkout("read-tree", top).unhurried().undisturbed();
+        drop(back.args(["-m", "-u", to, from]).ask());
+        self.put_back(&self.checkout(top), (from, to), &why.to_string())?;
+        Err(why)
     }
 
     /// Refuses while the user is in the middle of something of git's.
@@ -267,8 +266,7 @@ pub(super) fn check(
         .map(|(_, path)| path.clone())
         .collect();
     if !dirty.is_empty() {
-        let hint = "commit them, or put them aside with git stash, then try again";
-        return Err(refused("your uncommitted changes would be overwritten", dirty, hint));
+        return Err(refused("your uncommitted changes would be overwritten", dirty, STASH));
     }
     let there = in_the_way(top, files);
     if there.is_empty() {
@@ -292,9 +290,15 @@ pub(super) fn refused(reason: &str, files: Vec<String>, hint: &str) -> Error {
     Error::Refused { reason: reason.to_owned(), files, hint: hint.to_owned() }
 }
 
-pub(super) fn conflicts(files: Vec<String>) -> Error {
-    let hint = "nothing was changed; merge the result branch by hand to resolve it";
-    refused("the result conflicts with your branch", files, hint)
+pub(super) fn conflicts(begun: &Begun, files: Vec<String>) -> Error {
+    let id = &begun.delegation;
+    let hint = match begun.dirty {
+        true => format!("nothing was changed; bring over by hand what `legation diff {id}` shows"),
+        false => {
+            format!("nothing was changed; `git merge legation/{id}/result` lets you resolve it")
+        }
+    };
+    refused("the result conflicts with what you have", files, &hint)
 }
 
 /// The names of files that change, sorted.

@@ -18,6 +18,7 @@ use super::super::{Error, Merge, Note, Place};
 use super::Repository;
 use super::apply::in_the_way;
 use super::merge::Trial;
+use super::put_back::Checkout;
 use super::works::head_name;
 
 impl Repository {
@@ -57,8 +58,13 @@ impl Repository {
         if !files.is_empty() {
             return Ok(Merge::Conflict { files, hunks: Vec::new() });
         }
-        let call = self.on_place("read-tree", &made.place).env("GIT_INDEX_FILE", &staged.index);
-        call.args(["-m", "-u", &staged.commit, &target]).run()?;
+        let place = &made.place;
+        let call = |name: &str| self.on_place(name, place).env("GIT_INDEX_FILE", &staged.index);
+        if let Err(why) = call("read-tree").args(["-m", "-u", &staged.commit, &target]).run() {
+            let checkout = Checkout { root: &place.root, call: Box::new(call) };
+            self.put_back(&checkout, (&staged.commit, &target), &why.to_string())?;
+            return Err(why);
+        }
         if staged.head.as_ref() == Some(&staged.commit) {
             let name = head_name(&into.tree, &into.attempt);
             self.move_names(&format!("update {name} {target}\n"))?;

@@ -3,7 +3,6 @@
 //! Work that began on uncommitted files comes back as uncommitted changes over the
 //! same files. The user's index and branch stay where they are.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use super::super::{Applied, Error, index};
 use super::Repository;
 use super::apply::{check, conflicts, names};
 use super::merge::Trial;
+use super::underway::Errand;
 use super::works::applied_name;
 
 impl Repository {
@@ -52,62 +52,20 @@ impl Repository {
         begun: &Begun,
         tip: &str,
     ) -> Result<Applied, Error> {
-        let delegation = &begun.delegation;
-        let earlier = self.brought(delegation)?;
-        let from = match earlier.as_ref().filter(|brought| !brought.taken_back) {
+        let earlier = self.brought(&begun.delegation)?;
+        let from = match earlier.filter(|brought| !brought.taken_back) {
             // What was applied before is where the rest starts.
-            Some(brought) => brought.tip.clone(),
+            Some(brought) => brought.tip,
             None => begun.base.clone(),
         };
         let theirs = self.graft(tip, &from)?;
-        let brought = |(before, after): (&str, &str), pending| {
-            let (before, after) = (before.to_owned(), after.to_owned());
+        let then = |before, after| {
             let (tip, files_only, taken_back) = (tip.to_owned(), true, false);
-            let earlier = earlier.clone().filter(|_| pending).map(Box::new);
-            Brought { tip, before, after, files_only, taken_back, pending, earlier }
+            Brought { tip, before, after, files_only, taken_back }
         };
-        let name = applied_name(&begun.tree, delegation);
-        // Before it is so, since whoever is killed in between can say nothing any more.
-        let step = self.step(top, (&from, &theirs), |before, after| {
-            self.move_names(&format!("update {name} {after}\n"))?;
-            self.folders.write_brought(delegation, &brought((before, after), true))
-        });
-        let Ok(Some((before, after, files))) = step else {
-            self.folders.put_back_brought(delegation, earlier.as_ref())?;
-            return step.and_then(|_| Ok(Applied { files: Vec::new(), commit: self.user_head()? }));
-        };
-        self.folders.write_brought(delegation, &brought((&before, &after), false))?;
+        let errand = Errand { begun, then: &then };
+        let files = self.step(top, (&from, &theirs), errand)?.unwrap_or_default();
         Ok(Applied { files, commit: self.user_head()? })
-    }
-
-    /// What is on record of a delegation that was applied. Of one whose process was killed over
-    /// it the files tell: git may still be at it, so that as long as it is not done, it is asked
-    /// again.
-    pub(super) fn brought(&self, delegation: &str) -> Result<Option<Brought>, Error> {
-        let brought = self.folders.brought(delegation)?;
-        let (Some(known), Some(top)) = (brought.as_ref().filter(|one| one.pending), &self.user.top)
-        else {
-            return Ok(brought);
-        };
-        let head = self.user_head()?;
-        let index = self.scratch_index();
-        let now = self.snapshot(top, head.as_deref(), &index);
-        drop(fs::remove_file(&index));
-        let now = now?;
-        let unlike = |commit: &str| -> Result<HashSet<String>, Error> {
-            Ok(names(self.touched(Some(&now), commit)?).into_iter().collect())
-        };
-        let (unlike_before, unlike_after) = (unlike(&known.before)?, unlike(&known.after)?);
-        let meant = names(self.touched(Some(&known.before), &known.after)?);
-        // What is neither of both was changed by somebody since.
-        let is_done = meant.iter().all(|file| unlike_before.contains(file))
-            && meant.iter().any(|file| !unlike_after.contains(file));
-        if !is_done {
-            return Ok(known.earlier.as_deref().cloned());
-        }
-        let settled = Brought { pending: false, earlier: None, ..known.clone() };
-        self.folders.write_brought(delegation, &settled)?;
-        Ok(Some(settled))
     }
 
     /// The name of an index that nobody else uses.
@@ -116,18 +74,17 @@ impl Repository {
     }
 
     /// Changes the user's files by what lies between two commits, the second a child of
-    /// the first. Answers with commits of what was there and what is, and the files; `note` is
-    /// told these two before anything is changed.
+    /// the first. Answers with the files.
     pub(super) fn step(
         &self,
         top: &Path,
         between: (&str, &str),
-        note: impl Fn(&str, &str) -> Result<(), Error>,
-    ) -> Result<Option<(String, String, Vec<String>)>, Error> {
+        errand: Errand<'_>,
+    ) -> Result<Option<Vec<String>>, Error> {
         let head = self.user_head()?;
         let index = self.scratch_index();
         let before = self.snapshot(top, head.as_deref(), &index)?;
-        let changed = self.change((top, &index), (&before, between), note);
+        let changed = self.change((top, &index), (&before, between), errand);
         // It may not have come to that; and nobody else knows of this file.
         drop(fs::remove_file(&index));
         changed
@@ -137,12 +94,12 @@ impl Repository {
         &self,
         (top, index): (&Path, &Path),
         (before, (from, to)): (&str, (&str, &str)),
-        note: impl Fn(&str, &str) -> Result<(), Error>,
-    ) -> Result<Option<(String, String, Vec<String>)>, Error> {
+        errand: Errand<'_>,
+    ) -> Result<Option<Vec<String>>, Error> {
         let ours = self.graft(before, from)?;
         let tree = match self.trial(&ours, to)? {
             Trial::Fits { tree } => tree,
-            Trial::Conflict { files, tree: _ } => return Err(conflicts(files)),
+            Trial::Conflict { files, tree: _ } => return Err(conflicts(errand.begun, files)),
         };
         let files = self.touched(Some(before), &tree)?;
         if files.is_empty() {
@@ -150,14 +107,20 @@ impl Repository {
         }
         check(top, &files, &[])?;
         let after = self.commit(&tree, &[before], "What was brought to the user\n")?;
-        note(before, &after)?;
-        let passage = self.setting_out(top, before, &after)?;
-        let call = self.on_checkout("read-tree", top).unhurried().undisturbed();
-        let call = call.env("GIT_INDEX_FILE", index);
-        // Nothing is committed for the user, so only files can hold what lies outside of a
-        // sparse checkout.
-        let done = call.args(["-m", "-u", "--no-sparse-checkout", before, &after]).run();
-        done.map_err(|why| self.put_back(top, &passage, why))?;
-        Ok(Some((before.to_owned(), after, names(files))))
+        // It holds what was there before, too.
+        let name = applied_name(&errand.begun.tree, &errand.begun.delegation);
+        self.move_names(&format!("update {name} {after}\n"))?;
+        let go = || {
+            let call = self.on_checkout("read-tree", top).unhurried().undisturbed();
+            let call = call.env("GIT_INDEX_FILE", index);
+            // Nothing is committed for the user, so only files can hold what lies outside of a
+            // sparse checkout.
+            let call = call.args(["-m", "-u", "--no-sparse-checkout", before, &after]);
+            let Err(why) = call.run() else { return Ok(()) };
+            self.put_back(&self.checkout(top), (before, &after), &why.to_string())?;
+            Err(why)
+        };
+        self.on_record((before, &after), errand, (true, go))?;
+        Ok(Some(names(files)))
     }
 }

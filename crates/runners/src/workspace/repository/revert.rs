@@ -5,28 +5,32 @@ use super::super::{Applied, Error};
 use super::Repository;
 use super::apply::{Way, refused};
 use super::merge::Trial;
+use super::underway::Errand;
 
 impl Repository {
     /// Undoes what applying the delegation's result changed.
     pub(super) fn take_from_checkout(&self, delegation: &str) -> Result<Applied, Error> {
-        self.folders.begun(delegation)?;
+        let begun = self.folders.begun(delegation)?;
+        self.recover(self.patience)?;
         let brought = self.brought(delegation)?.filter(|brought| !brought.taken_back);
         let (Some(brought), Some(top)) = (brought, &self.user.top) else {
             let reason = format!("nothing of {delegation} was applied here");
             return Err(refused(&reason, Vec::new(), "there is nothing to take back"));
         };
         self.check_idle()?;
-        let modified = self.modified(top)?;
+        let modified = self.modified(top, begun.dirty)?;
         let back = self.graft(&brought.before, &brought.after)?;
+        let then = |_, _| Brought { taken_back: true, ..brought.clone() };
+        let errand = Errand { begun: &begun, then: &then };
         let applied = if brought.files_only {
-            let changed = self.step(top, (&brought.after, &back), |_, _| Ok(()))?;
-            let files = changed.map(|(_, _, files)| files).unwrap_or_default();
+            let files = self.step(top, (&brought.after, &back), errand)?.unwrap_or_default();
             Applied { files, commit: self.user_head()? }
         } else {
             let way = self.way_back(delegation, &brought, &back)?;
-            self.advance(top, (self.user_head()?.as_deref(), &modified), &way)?
+            self.advance(top, (self.user_head()?.as_deref(), &modified), (&way, errand))?
         };
-        self.folders.write_brought(delegation, &Brought { taken_back: true, ..brought })?;
+        // Where nothing of it was left, nothing was done that would have said so.
+        self.folders.write_brought(delegation, &then(String::new(), String::new()))?;
         Ok(applied)
     }
 

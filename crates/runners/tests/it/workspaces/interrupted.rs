@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use legation_runners::workspace::{Error, From, How, Options, Spaces, Start};
+use legation_runners::workspace::{Error, How, Options, Spaces};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::project::{Project, create, keep, merge, start, wanted, write};
+use super::project::{Project, create, keep, merge, write};
 
 /// Where the child of these tests applies and takes back.
 const WORK_IN: &str = "RUNNERS_TEST_APPLY_IN";
@@ -375,38 +375,4 @@ fn what_was_squashed_is_not_applied_once_more() {
         assert_eq!(project.git("rev-parse HEAD"), head, "{how:?}");
     }
     assert_eq!(spaces.revert("del-1").unwrap().files, ["README.md", "new.txt"]);
-}
-
-#[test]
-fn of_work_on_uncommitted_files_the_files_tell_whether_it_was_applied() {
-    for is_done in [true, false] {
-        let project = Project::new();
-        project.write("README.md", "not committed\n");
-        let spaces = project.open();
-        spaces.begin(&Start { include_dirty: true, ..start("del-1", From::User) }).unwrap();
-        let place = spaces.create(&wanted("del-1", "exec-1")).unwrap();
-        write(&place.root, "README.md", "not committed\nchanged\n");
-        write(&place.root, "new.txt", "new\n");
-        merge(&spaces, &keep(&spaces, &place));
-        spaces.apply("del-1", How::Auto).unwrap();
-        // As one leaves it that is killed before it has said so, and before it was done.
-        let record = project.state().join("applied/del-1.json");
-        let text = fs::read_to_string(&record).unwrap();
-        fs::write(&record, text.replace("\"pending\":false", "\"pending\":true")).unwrap();
-        assert_ne!(fs::read_to_string(&record).unwrap(), text);
-        fs::remove_file(project.dir().join("new.txt")).unwrap();
-        // Git may be at it still: asked again, it is done.
-        assert!(!spaces.is_applied("del-1").unwrap());
-        if is_done {
-            project.write("new.txt", "new\n");
-        } else {
-            project.write("README.md", "not committed\n");
-        }
-        assert_eq!(spaces.is_applied("del-1").unwrap(), is_done);
-        let again = spaces.apply("del-1", How::Auto).unwrap().files;
-        assert_eq!(again.len(), if is_done { 0 } else { 2 });
-        assert_eq!(project.read("README.md"), "not committed\nchanged\n");
-        assert_eq!(spaces.revert("del-1").unwrap().files, ["README.md", "new.txt"]);
-        assert_eq!(project.read("README.md"), "not committed\n");
-    }
 }

@@ -1,0 +1,158 @@
+//! What is being done to the user's own files: told before it begins, so that whoever is killed
+//! over it, git and all, leaves the next one what to do.
+//!
+//! A git that was started on them goes on when we are gone. As long as it does, nothing is
+//! touched; once it has gone without being done, what it did is taken back.
+
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::Error;
+use super::super::folders::{Begun, Brought, Underway};
+use super::super::git::NO_HOOKS;
+use super::Repository;
+use super::apply::{names, refused};
+
+/// How long it takes until one looks again whether git is done.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What writes the user's files.
+const WRITERS: [&[u8]; 3] = [b"merge", b"read-tree", b"checkout-index"];
+
+/// Something that is done to the user's files for a delegation.
+#[derive(Clone, Copy)]
+pub(super) struct Errand<'a> {
+    pub(super) begun: &'a Begun,
+    /// What is on record once it is done, by what was there before and what is afterwards.
+    pub(super) then: &'a dyn Fn(String, String) -> Brought,
+}
+
+impl Repository {
+    /// Brings the user's files from one commit to another, and notes that it was done. `act`
+    /// puts back itself what it cannot do.
+    pub(super) fn on_record(
+        &self,
+        (from, to): (&str, &str),
+        errand: Errand<'_>,
+        (files_only, act): (bool, impl FnOnce() -> Result<(), Error>),
+    ) -> Result<(), Error> {
+        let (delegation, from, to) =
+            (errand.begun.delegation.clone(), from.to_owned(), to.to_owned());
+        let then = (errand.then)(from.clone(), to.clone());
+        let underway = Underway { delegation, from, to, files_only, then };
+        self.folders.write_underway(&underway)?;
+        let done = act();
+        if done.is_ok() {
+            self.folders.write_brought(&underway.delegation, &underway.then)?;
+        }
+        self.folders.end_underway()?;
+        done
+    }
+
+    /// What is on record of a delegation that was applied. Of one whose process was killed over
+    /// it the branch tells, or the files do.
+    pub(super) fn brought(&self, delegation: &str) -> Result<Option<Brought>, Error> {
+        let underway = self.folders.underway()?.filter(|it| it.delegation == delegation);
+        match underway {
+            Some(underway) if self.is_done(&underway)? => Ok(Some(underway.then)),
+            Some(_) | None => self.folders.brought(delegation),
+        }
+    }
+
+    /// Whether what was begun was done all the same.
+    fn is_done(&self, underway: &Underway) -> Result<bool, Error> {
+        let Underway { from, to, files_only, .. } = underway;
+        let head = self.user_head()?;
+        let Some(top) = self.user.top.as_ref().filter(|_| *files_only) else {
+            return head.map_or(Ok(false), |head| self.is_ancestor(to, &head));
+        };
+        let index = self.scratch_index();
+        let now = self.snapshot(top, head.as_deref(), &index);
+        drop(fs::remove_file(&index));
+        let now = now?;
+        let unlike = |commit: &str| -> Result<HashSet<String>, Error> {
+            Ok(names(self.touched(Some(&now), commit)?).into_iter().collect())
+        };
+        let (unlike_from, unlike_to) = (unlike(from)?, unlike(to)?);
+        let meant = names(self.touched(Some(from), to)?);
+        // What is neither of both was changed by somebody since.
+        Ok(meant.iter().all(|file| unlike_from.contains(file))
+            && meant.iter().any(|file| !unlike_to.contains(file)))
+    }
+
+    /// Ends what a process was killed over: it was done, or it is taken back.
+    pub(super) fn recover(&self, patience: Duration) -> Result<(), Error> {
+        let (Some(underway), Some(top)) = (self.folders.underway()?, &self.user.top) else {
+            return Ok(());
+        };
+        let start = Instant::now();
+        while is_git_at(top, |words| is_ours(words) && writes(words)) {
+            if start.elapsed() >= patience {
+                let reason = "git is still writing your files for an apply that was interrupted";
+                return Err(refused(reason, Vec::new(), "wait a moment, then try again"));
+            }
+            thread::sleep(PAUSE);
+        }
+        let done = match self.is_done(&underway)? {
+            true => self.folders.write_brought(&underway.delegation, &underway.then),
+            false => self.take_back(top, &underway),
+        };
+        self.folders.end_underway()?;
+        done
+    }
+
+    fn take_back(&self, top: &Path, underway: &Underway) -> Result<(), Error> {
+        let Underway { from, to, .. } = underway;
+        if !underway.files_only {
+            let head = self.user_head()?.map_or_else(|| self.beginning(), Ok)?;
+            if head != *from {
+                // The user has moved on, and these files are the user's by now.
+                return Ok(());
+            }
+            self.unlock(top);
+            let back = self.on_checkout("read-tree", top).unhurried();
+            drop(back.args(["-m", "-u", to, from]).ask());
+        }
+        self.put_back(&self.checkout(top), (from, to), "an apply was interrupted")
+    }
+
+    /// Removes the lock on the index that a git of ours has left. It is ours if it is younger
+    /// than what was begun, and no git is at work here.
+    fn unlock(&self, top: &Path) {
+        let lock = self.user.git_dir.join("index.lock");
+        let time = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
+        let (Ok(begun), Ok(locked)) = (time(&self.folders.underway_path()), time(&lock)) else {
+            return;
+        };
+        if locked >= begun && !is_git_at(top, |words| !is_ours(words)) {
+            // Should it stay, git says so.
+            drop(fs::remove_file(lock));
+        }
+    }
+}
+
+/// Whether a git process that was started with such words is at work in a folder.
+fn is_git_at(top: &Path, is_meant: impl Fn(&[u8]) -> bool) -> bool {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter(|entry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit)).any(
+        |entry| {
+            let process = entry.path();
+            let name = fs::read(process.join("comm")).unwrap_or_default();
+            name.trim_ascii() == b"git"
+                && fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(top))
+                && is_meant(&fs::read(process.join("cmdline")).unwrap_or_default())
+        },
+    )
+}
+
+fn is_ours(words: &[u8]) -> bool {
+    words.split(|byte| *byte == 0).any(|word| word == NO_HOOKS.as_bytes())
+}
+
+fn writes(words: &[u8]) -> bool {
+    words.split(|byte| *byte == 0).any(|word| WRITERS.contains(&word))
+}
