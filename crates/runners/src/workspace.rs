@@ -458,6 +458,11 @@ impl Spaces {
         self.mechanism.diff(delegation, kept)
     }
 
+    /// The commit of a delegation's result; none where there is no git, or no result yet.
+    pub fn result_commit(&self, delegation: &str) -> Result<Option<String>, Error> {
+        self.mechanism.result_commit(delegation)
+    }
+
     /// Whether the delegation has a result and the user's own files have all of it.
     pub fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
         self.mechanism.is_applied(delegation)

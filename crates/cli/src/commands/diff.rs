@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
             }
             diff
         }
-        Some(None) => String::new(),
+        Some(None) => unkept(&spaces, &found, args.subtask.as_deref().unwrap_or_default())?,
         Some(Some(work)) => {
             let subtask = args.subtask.as_deref().unwrap_or_default();
             let shown = difference(&spaces, &found, work).map_err(|problem| failed(&problem))?;
@@ -143,6 +143,32 @@ pub(crate) fn check_there(
         beside = beside.or_else(|| Some(state.subtasks[*no].id.to_string()));
     }
     Ok(beside)
+}
+
+/// What the last attempt of a subtask changed whose work was not kept when it ended: nothing,
+/// or it was kept later, or it is still where it was.
+fn unkept(spaces: &Spaces, found: &Found, subtask: &str) -> Result<String, CommandError> {
+    let state = &found.state;
+    let last = state.subtasks[look::subtask(found, subtask)?].attempts.last();
+    let Some(attempt) = last.map(|no| &state.attempts[*no]) else { return Ok(String::new()) };
+    if let Some(base) = attempt.base.clone() {
+        let work = Work { attempt: attempt.id.clone(), reference: String::new(), base };
+        let shown = difference(spaces, found, work).map_err(|problem| failed(&problem))?;
+        if let Some(shown) = shown {
+            return Ok(shown);
+        }
+    }
+    let there = spaces.find(attempt.id.as_str()).map_err(|problem| failed(&problem))?;
+    match there.filter(|_| state.delegations[found.no].ended.is_some()) {
+        Some(_) => {
+            let subtask = tame(subtask);
+            let message =
+                format!("the work of `{subtask}` was not kept and is still in its workspace");
+            let hint = format!("`legation workspaces show {}` tells where that is", attempt.id);
+            Err(CommandError::failed(Code::Conflict, message).hint(hint))
+        }
+        None => Ok(String::new()),
+    }
 }
 
 /// What one attempt changed; `None` if its work is kept no longer.

@@ -101,6 +101,10 @@ fn next_steps(view: &Value, reader: Reader) -> String {
         ["partial", "failed", "blocked", "cancelled"].contains(&text(subtask, "status"))
     };
     let left = unmerged(view);
+    let shows_work = match list(view, "leftBehind").is_empty() {
+        true => "shows its work, which is kept.",
+        false => "shows its work, or says where it is.",
+    };
     let stuck = left.or_else(|| list(view, "subtasks").iter().find(is_stuck));
     match (reader, status, stuck) {
         (Reader::Attempt, _, _) => String::new(),
@@ -112,13 +116,13 @@ fn next_steps(view: &Value, reader: Reader) -> String {
             let name = tame(short(text(subtask, "id")));
             if subtask.pointer("/error/details").is_some() {
                 return format!(
-                    "Next: legation diff {id} {name} shows its work, which is kept.\n\
+                    "Next: legation diff {id} {name} {shows_work}\n\
                      \x20 legation retry {id} {name} --note TEXT   starts it from the merged result\n\
                      \x20 legation skip {id} {name}    goes on without it\n"
                 );
             }
             let (look, shows) = match left {
-                Some(_) => ("diff", "shows its work, which is kept."),
+                Some(_) => ("diff", shows_work),
                 None => ("trace", "shows what it said."),
             };
             format!(

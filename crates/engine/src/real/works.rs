@@ -121,20 +121,25 @@ impl Inner {
     ) {
         let id = delegation.clone();
         let brought = self.on_spaces(move |spaces| match spaces.find(into.attempt.as_str())? {
-            Some(place) => spaces.bring(&place, id.as_str()).map(Some),
+            Some(place) => {
+                let brought = spaces.bring(&place, id.as_str())?;
+                Ok(Some((brought, spaces.result_commit(id.as_str())?)))
+            }
             None => Ok(None),
         });
         // A conflict changes nothing there; the result stays on its branch.
         let obstacle = match brought.await {
-            Ok(Some(Merge::Conflict { files, hunks })) => {
+            Ok(Some((Merge::Conflict { files, hunks }, commit))) => {
                 let both = files.join(", ");
+                // Who asked does not see the user's branches, and the objects behind them.
+                let merge = commit.map_or_else(String::new, |id| format!(": `git merge {id}`"));
                 let why = format!(
                     "its files are not in your workspace: both sides changed {both}; they are \
-                     kept on legation/{delegation}/result, to be merged by you"
+                     kept on legation/{delegation}/result, to be merged by you{merge}"
                 );
                 Some(NotBrought { why, files, hunks })
             }
-            Ok(Some(Merge::Clean { .. } | Merge::Nothing) | None) => None,
+            Ok(Some((Merge::Clean { .. } | Merge::Nothing, _)) | None) => None,
             Err(why) => {
                 let why = format!("its files are not in your workspace: {why}");
                 Some(NotBrought { why, files: Vec::new(), hunks: Vec::new() })

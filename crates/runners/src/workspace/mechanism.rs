@@ -45,6 +45,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn bring(&self, into: &Place, delegation: &str) -> Result<Merge, Error>;
     fn rollback(&self, delegation: &str) -> Result<Option<String>, Error>;
     fn diff(&self, delegation: &str, kept: Option<&Kept>) -> Result<String, Error>;
+    fn result_commit(&self, delegation: &str) -> Result<Option<String>, Error>;
     fn is_applied(&self, delegation: &str) -> Result<bool, Error>;
     fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error>;
     fn works(&self) -> Result<Vec<KeptWork>, Error>;

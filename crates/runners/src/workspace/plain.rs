@@ -255,6 +255,10 @@ impl Mechanism for Plain {
         self.difference(delegation, kept)
     }
 
+    fn result_commit(&self, _delegation: &str) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
+
     fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
         self.folder_has(delegation)
     }

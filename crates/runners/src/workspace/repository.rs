@@ -391,6 +391,10 @@ impl Mechanism for Repository {
         self.difference(delegation, kept)
     }
 
+    fn result_commit(&self, delegation: &str) -> Result<Option<String>, Error> {
+        self.tip(delegation)
+    }
+
     fn is_applied(&self, delegation: &str) -> Result<bool, Error> {
         self.checkout_has(delegation)
     }

@@ -140,10 +140,15 @@ fn a_nested_result_that_meets_its_parents_own_changes_is_blocked_and_kept() {
     let done = "legation submit --status completed --summary ok";
     let top = "echo parent > README.md\n\
                legation delegate --json --agent leaf 'A part' > $OUT/nested; echo $? > $OUT/code\n\
-               cat README.md > $OUT/mine";
+               cat README.md > $OUT/mine\n\
+               git commit -q -a -m mine\n\
+               $(grep -o 'git merge [0-9a-f]*' $OUT/nested | head -n 1)\n\
+               git ls-files -u > $OUT/unmerged; git merge --abort";
     stage.agent("top", "subagents:\n  allow: ['*']\n", &format!("{top}\n{done}"));
     stage.agent("leaf", "", &format!("echo leaf > README.md\n{done}"));
     let (_, view) = stage.json(&["delegate", "--agent", "top", "Both"]);
+    // What it was told to do can be done in there.
+    assert_eq!(stage.told("unmerged").lines().count(), 3, "{}", stage.told("nested"));
     let nested: Value = serde_json::from_str(&stage.told("nested")).unwrap();
     assert_eq!((status(&nested), stage.told("code").trim()), ("blocked", "4"), "{nested}");
     assert_eq!(nested["details"]["files"], serde_json::json!(["README.md"]), "{nested}");

@@ -49,6 +49,33 @@ fn a_result_that_was_cleared_away_is_told_of_as_gone() {
 }
 
 #[test]
+fn work_that_could_not_be_kept_is_said_to_be_where_it_is() {
+    let session = once();
+    session.write(
+        ".legation/config.toml",
+        "[recovery]\nautoRetry = false\n[sandbox]\nfence = \"off\"\n",
+    );
+    let lock = "tree=REFS/$(git branch --show-current | cut -d/ -f2); mkdir -p $tree; \
+                > $tree/$(basename $PWD).lock";
+    let refs = session.dir().join(".git/refs/legation");
+    let lock = lock.replace("REFS", &refs.display().to_string());
+    agent(&session, "maker", &format!("echo x > new.txt; {lock}; exit 3"));
+    let delegation = delegate(&session, "maker");
+    let diff = ["diff", delegation.as_str(), "sub-1"];
+    let list = json_of(&session, &["workspaces", "list"]);
+    let attempt = list["workspaces"][0]["attempt"].as_str().unwrap().to_owned();
+    expect![[r#"
+        ! ERROR: the work of `sub-1` was not kept and is still in its workspace
+        ! Suggestion: `legation workspaces show ATTEMPT` tells where that is
+        [exit 1]
+    "#]]
+    .assert_eq(&seen(&session, &diff, &[(&attempt, "ATTEMPT")]));
+    std::fs::remove_file(refs.join(&delegation).join(format!("{attempt}.lock"))).unwrap();
+    json_of(&session, &["clean", "--older-than", "0", "--yes"]);
+    assert!(session.run(&diff).contains("+x"));
+}
+
+#[test]
 fn without_git_a_repository_is_not_taken_for_a_plain_folder() {
     let session = once();
     agent(&session, "maker", "cat .env; echo x > new.txt");
