@@ -97,6 +97,12 @@ impl Reach {
         if let Some(client) = Client::connect(&self.paths).await {
             return Ok(client);
         }
+        if !self.project.dir.is_dir() {
+            let dir = self.project.dir.display();
+            let message = format!("the project's folder {dir} is not there any more");
+            return Err(CommandError::failed(Code::FileNotFound, message)
+                .hint("nothing was started; go to where it is now, what was begun goes on there"));
+        }
         let program = std::env::current_exe().map_err(|problem| {
             CommandError::failed(
                 Code::UnknownError,

@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
             format!("`legation status {id}` shows how far it is"),
         ));
     }
-    let spaces = spaces(&reach)?;
+    let mut spaces = spaces(&reach)?;
     let how = args.manner.how();
     if how != How::Auto && !spaces.is_git() {
         return Err(CommandError::usage("a folder without git has no branch to merge into")
@@ -91,9 +91,14 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     if let Some(missing) = standing.missing(&id) {
         output.note(&missing);
     }
-    if !args.yes && !confirmed(&id, output)? {
-        output.note("nothing was changed");
-        return Ok(ExitCode::from(1));
+    if !args.yes {
+        // Who thinks about it keeps nobody from clearing up.
+        drop(spaces);
+        if !confirmed(&id, output)? {
+            output.note("nothing was changed");
+            return Ok(ExitCode::from(1));
+        }
+        spaces = self::spaces(&reach)?;
     }
     let applied = spaces.apply(id.as_str(), how).map_err(|problem| failed(&problem))?;
     let value = json!({

@@ -51,6 +51,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
             shown.ok_or_else(|| gone(subtask))?
         }
     };
+    // Whoever reads it page by page keeps nobody from clearing up.
+    drop(spaces);
     let inside = inside(&found, args.subtask.as_deref())?;
     let value = json!({
         "delegationId": id, "subtask": args.subtask, "diff": diff, "inSubmodules": inside,

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         }
     }
     let value = json!({"removed": args.yes, "items": told, "bytes": bytes, "problems": left});
-    output.answer(&value, || page(&goes, bytes, args.yes));
+    output.answer(&value, || page(&goes, (bytes, stock.spaces.is_git()), args.yes));
     if stays.is_empty() { Ok(ExitCode::SUCCESS) } else { Ok(ExitCode::from(1)) }
 }
 
@@ -138,7 +138,7 @@ fn entry(what: &Surplus, because: Because) -> Value {
     })
 }
 
-fn page(goes: &[(Surplus, Because)], bytes: u64, done: bool) -> String {
+fn page(goes: &[(Surplus, Because)], (bytes, is_git): (u64, bool), done: bool) -> String {
     if goes.is_empty() {
         return "Nothing is too old and nothing too much: there is nothing to clear away.\n"
             .to_owned();
@@ -147,10 +147,12 @@ fn page(goes: &[(Surplus, Because)], bytes: u64, done: bool) -> String {
     for (what, because) in goes {
         let what_it_is = match what {
             Surplus::Workspace(_) => "workspace",
-            Surplus::Kept(work) if work.in_branch => "kept work that your branch has",
+            Surplus::Kept(work) if work.in_branch && is_git => "kept work that your branch has",
+            Surplus::Kept(work) if work.in_branch => "kept work that your files have",
             Surplus::Kept(_) => "kept work",
             Surplus::Spare(_) => "spare checkout",
-            Surplus::Names(names) if names.in_branch => "result that your branch has",
+            Surplus::Names(names) if names.in_branch && is_git => "result that your branch has",
+            Surplus::Names(names) if names.in_branch => "copies that nothing needs",
             Surplus::Names(_) => "result",
         };
         let why = match because {

@@ -61,6 +61,13 @@ impl Layer {
     pub(super) fn open(state: &Path, name: &str) -> Result<Self, Error> {
         let folder = layer_folder(state, name)?;
         let contents = record::read(&folder.join("layer.json"))?;
+        if let Some(delegation) = name.strip_prefix("base:").filter(|_| !folder.is_dir()) {
+            return Err(Error::Refused {
+                reason: format!("what {delegation} started from was cleared away"),
+                files: Vec::new(),
+                hint: "delegate the task anew".into(),
+            });
+        }
         if contents.is_none() && !name.starts_with("base:") {
             return Err(Error::Unknown { what: "kept work", id: name.to_owned() });
         }

@@ -292,13 +292,12 @@ pub(super) fn refused(reason: &str, files: Vec<String>, hint: &str) -> Error {
 
 pub(super) fn conflicts(begun: &Begun, files: Vec<String>) -> Error {
     let id = &begun.delegation;
-    let hint = match begun.dirty {
-        true => format!("nothing was changed; bring over by hand what `legation diff {id}` shows"),
-        false => {
-            format!("nothing was changed; `git merge legation/{id}/result` lets you resolve it")
-        }
+    let (with, hint) = match begun.dirty {
+        true => ("files", format!("bring over by hand what `legation diff {id}` shows")),
+        false => ("branch", format!("`git merge legation/{id}/result` lets you resolve it")),
     };
-    refused("the result conflicts with what you have", files, &hint)
+    let reason = format!("the result conflicts with your {with}");
+    refused(&reason, files, &format!("nothing was changed; {hint}"))
 }
 
 /// The names of files that change, sorted.

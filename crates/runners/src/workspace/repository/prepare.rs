@@ -73,6 +73,7 @@ impl Repository {
             made.push((path, Entry::of(&found)));
         }
         self.note_included(place, made)?;
+        self.date_top(&self.folders.known(place)?)?;
         Ok(true)
     }
 
@@ -87,6 +88,7 @@ impl Repository {
             made.push((path.clone(), Entry::of(&found)));
         }
         self.note_included(place, made)?;
+        self.date_top(&known)?;
         let only_new = changes.modified.is_empty() && changes.removed.is_empty();
         let folder = self.setup(place, commands)?;
         if !only_new || changes.added.len() > MAX_FILES || folder.exists() {
@@ -113,8 +115,8 @@ impl Repository {
         self.drop_old_setups()
     }
 
-    /// Whether the repository of a workspace is as it was made, settings, hooks and names. Git
-    /// itself writes an index and objects now and then.
+    /// Whether the repository of a workspace is as it was made, settings, rules, hooks and names.
+    /// Git itself writes an index and objects now and then.
     fn is_untouched(&self, place: &Place) -> bool {
         let folder = place.root.join(".git");
         let mut entries = fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -127,7 +129,10 @@ impl Repository {
         let is_one = names.lines().filter(|line| !line.starts_with('#')).count() == 1;
         let config = fs::read_to_string(folder.join("config")).unwrap_or_default();
         let is_ours = own::configurations(&self.user, PROGRAM).contains(&config);
-        are_known && !has_names && is_one && is_ours
+        let local = self.user.local();
+        let has_rules =
+            local.iter().all(|(name, bytes)| fs::read(folder.join(name)).ok() == *bytes);
+        are_known && !has_names && is_one && is_ours && has_rules
     }
 
     /// Folders of a workspace that hold neither files of the base nor any of these.

@@ -53,6 +53,14 @@ impl User {
     /// Looks for the repository that the project is in.
     pub(super) fn find(git: &Git, project: &Path) -> Result<Option<Self>, Error> {
         let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
+        if project.as_os_str().as_encoded_bytes().contains(&b'\n') {
+            // Git's answers are lines.
+            return Err(Error::Refused {
+                reason: format!("there is a line break in the path {}", project.display()),
+                files: Vec::new(),
+                hint: "rename the folder".into(),
+            });
+        }
         let ask =
             ["--path-format=absolute", "--git-dir", "--git-common-dir", "--git-path", "objects"];
         let call = git.call("rev-parse", Trust::User).within(&project).args(ask);

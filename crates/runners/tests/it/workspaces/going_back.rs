@@ -208,7 +208,7 @@ fn apply_refuses_what_it_could_damage_and_then_changes_nothing() {
                     project.write("README.md", "mine\n");
                     project.commit("mine");
                 },
-                "the result conflicts with your branch: README.md; nothing was changed; merge the result branch by hand to resolve it",
+                "the result conflicts with your branch: README.md; nothing was changed; `git merge legation/del-1/result` lets you resolve it",
             ),
         ];
         for (prepare, message) in cases {

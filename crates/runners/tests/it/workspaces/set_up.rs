@@ -255,8 +255,9 @@ fn a_set_up_of_the_repository_or_of_nothing_that_files_show_is_made_in_each() {
         let project = Project::new();
         let spaces = project.open();
         let commands = vec!["set up".to_owned()];
-        let does: [fn(&Place); 5] = [
+        let does: [fn(&Place); 6] = [
             |_| {},
+            |place| write(&place.root, ".git/info/exclude", "/build\n"),
             |place| write(&place.root, ".git/hooks/pre-commit", "#!/bin/sh\n"),
             |place| drop(git(&place.root, "config filter.lfs.smudge cat")),
             |place| drop(git(&place.root, "tag ready")),

@@ -187,7 +187,7 @@ fn uncommitted_files_that_changed_meanwhile_are_merged_or_refused() {
     project.write("draft.txt", "my next draft\n");
     assert_eq!(
         reason(spaces.apply("del-1", How::Auto)),
-        "the result conflicts with your branch [\"draft.txt\"]"
+        "the result conflicts with your files [\"draft.txt\"]"
     );
     assert_eq!(project.read("draft.txt"), "my next draft\n");
 }

@@ -100,6 +100,32 @@ fn git_looks_at_nothing_first_and_then_at_what_was_written_to() {
 }
 
 #[test]
+fn a_set_up_does_not_make_git_look_at_every_file() {
+    in_way(Wanted::Overlay, || {
+        let project = larger();
+        let spaces = open(&project);
+        let commands = vec!["make ready".to_owned()];
+        let first = create(&spaces, "exec-1");
+        write(&first.root, "made/new.txt", "made\n");
+        spaces.remember(&first, &commands).unwrap();
+        let second = create(&spaces, "exec-2");
+        assert!(spaces.recall(&second, &commands).unwrap());
+        for place in [&first, &second] {
+            assert_eq!(looks(&place.root), 0);
+            write(&place.root, "many/0.txt", "changed\n");
+            assert_eq!(both(&place.root), [" M many/0.txt\n?? made/"; 2]);
+        }
+        // One that does something with the index is not trusted to leave traces.
+        let third = create(&spaces, "exec-3");
+        write(&third.root, "new.txt", "new\n");
+        git(&third.root, "update-index --add new.txt");
+        fs::remove_file(third.root.join("new.txt")).unwrap();
+        spaces.remember(&third, &["other".to_owned()]).unwrap();
+        assert_eq!(both(&third.root), ["AD new.txt"; 2]);
+    });
+}
+
+#[test]
 fn a_top_that_was_dated_back_is_not_taken_for_untouched() {
     in_way(Wanted::Overlay, || {
         let project = larger();

@@ -74,9 +74,13 @@ impl Repository {
         own::add_monitor(&files.join(".git"), &self.user, PROGRAM)
     }
 
-    /// Gives the top of a workspace the time that its pin has, before anybody works in it.
+    /// Gives the top of a workspace the time that its pin has, before the agent works in it.
+    /// Where something was done with its index already, that may have left no trace.
     pub(in super::super) fn date_top(&self, made: &Made) -> Result<(), Error> {
         let Laid::Overlay { lower } = &made.laid else { return Ok(()) };
+        if self.folders.layer(&made.place.attempt).join("upper/.git/index").exists() {
+            return Ok(());
+        }
         let Some(pin) = lower.first().map(|name| self.pins().join(name)) else { return Ok(()) };
         let found = fs::metadata(&pin).map_err(Error::files("reading", &pin))?;
         date(&made.place.root, (found.mtime(), found.mtime_nsec()))?;
