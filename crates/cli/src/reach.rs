@@ -86,6 +86,11 @@ impl Reach {
         self.token.is_some()
     }
 
+    /// Whether the project's folder is not there any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        !self.project.dir.is_dir()
+    }
+
     /// Connects, and starts an engine where there is none and we may.
     pub(crate) async fn connect(&self) -> Result<Client, CommandError> {
         if let Some(socket) = &self.attempt {
@@ -97,7 +102,7 @@ impl Reach {
         if let Some(client) = Client::connect(&self.paths).await {
             return Ok(client);
         }
-        if !self.project.dir.is_dir() {
+        if self.is_gone() {
             let dir = self.project.dir.display();
             let message = format!("the project's folder {dir} is not there any more");
             return Err(CommandError::failed(Code::FileNotFound, message)

@@ -142,7 +142,7 @@ impl<'a> Watch<'a> {
             let talk = tokio::select! {
                 asked = self.reach.ask(wish.clone()) => match asked {
                     Ok(conversation) => self.listen(conversation, losses).await?,
-                    Err(error) if losses == 0 => return Err(error),
+                    Err(error) if losses == 0 || self.reach.is_gone() => return Err(error),
                     Err(_) => Talk::Lost(Lost::Gone),
                 },
                 () = self.interrupts.next() => {

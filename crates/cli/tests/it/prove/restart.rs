@@ -194,3 +194,24 @@ fn a_return_handed_in_before_the_deadline_wins_although_the_process_hangs() {
     assert_eq!(subtask["return"]["summary"], "handed in", "{view}");
     assert_eq!(subtask["receipt"]["stopReason"], "timeout", "{view}");
 }
+
+#[test]
+fn a_project_that_was_moved_away_is_not_made_anew_by_who_waits_for_it() {
+    let stage = Stage::new("[recovery]\nmaxRetries = 0\n");
+    stage.agent("slow", "", "> $OUT/begun; until [ -e $OUT/go ]; do :; done");
+    let args = ["delegate", "--agent", "slow", "Work"];
+    let waits =
+        stage.legation(&args).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    wait_for("the work to begin", || stage.out("begun").exists().then_some(()));
+    let (here, there) = (stage.project(), stage.root().join("moved"));
+    std::fs::rename(&here, &there).unwrap();
+    stage.kill();
+    let said = waits.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(words.contains("is not there any more"), "{words}");
+    assert!(words.contains("nothing was started; go to where it is now"), "{words}");
+    assert_eq!(said.status.code(), Some(1));
+    assert!(!here.exists());
+    std::fs::rename(&there, &here).unwrap();
+    std::fs::write(stage.out("go"), "").unwrap();
+}

@@ -320,3 +320,32 @@ fn what_another_project_of_the_same_repository_keeps_is_its_own() {
     assert_eq!(goes(&ours, limits, ""), "");
     assert!(goes(&theirs, limits, "").ends_with("kept exec-theirs Age\n"));
 }
+
+#[test]
+fn what_a_failed_delegation_started_from_goes_by_its_age_and_who_tries_again_is_told() {
+    let project = Project::plain();
+    project.write("notes.txt", "one\n");
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    spaces.keep(&place, &note()).unwrap();
+    spaces.remove(&place).unwrap();
+    clear(&spaces, OLD);
+    let refused = spaces.create(&wanted("del-1", "exec-2")).unwrap_err().to_string();
+    assert_eq!(refused, "what del-1 started from was cleared away; delegate the task anew");
+}
+
+#[test]
+fn what_was_applied_and_cleared_away_cannot_be_taken_back_and_says_so() {
+    let project = Project::plain();
+    project.write("notes.txt", "one\n");
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "notes.txt", "two\n");
+    merge(&spaces, &keep(&spaces, &place));
+    spaces.remove(&place).unwrap();
+    spaces.apply("del-1", How::Auto).unwrap();
+    clear(&spaces, OLD);
+    let refused = spaces.revert("del-1").unwrap_err().to_string();
+    assert!(refused.starts_with("what was applied of del-1 was cleared away since"), "{refused}");
+    assert_eq!(project.read("notes.txt"), "two\n");
+}
