@@ -150,14 +150,24 @@ pub(crate) fn has_name(number: u32, name: &str) -> bool {
 /// Whether a process was started by this program's name with one of these as its first
 /// argument.
 pub(crate) fn has_verb(number: u32, program: &OsStr, verbs: &[&str]) -> bool {
+    let words = words(number);
+    let first = words.get(1).map(Vec::as_slice);
+    is_called(&words, program) && verbs.iter().any(|verb| first == Some(verb.as_bytes()))
+}
+
+/// Whether these are the words that a program was started with.
+pub(crate) fn is_called(words: &[Vec<u8>], program: &OsStr) -> bool {
+    let name = words.first().and_then(|name| Path::new(OsStr::from_bytes(name)).file_name());
+    name == Some(program)
+}
+
+/// The words that a process was started with, its program's name first.
+pub(crate) fn words(number: u32) -> Vec<Vec<u8>> {
     let mut line = Vec::new();
     if let Ok(file) = fs::File::open(path(number, "cmdline")) {
         let _ = file.take(MAX_ENVIRON_BYTES).read_to_end(&mut line);
     }
-    let mut words = line.split(|&byte| byte == 0);
-    let name = words.next().and_then(|name| Path::new(OsStr::from_bytes(name)).file_name());
-    let first = words.next();
-    name == Some(program) && verbs.iter().any(|verb| first == Some(verb.as_bytes()))
+    line.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect()
 }
 
 /// The folder a process works in.

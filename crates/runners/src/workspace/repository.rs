@@ -36,6 +36,7 @@ mod stay;
 mod submodules;
 mod trees;
 mod underway;
+mod unfinished;
 mod user;
 mod works;
 
@@ -330,7 +331,12 @@ impl Mechanism for Repository {
     }
 
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
-        self.take_custody(place, note)
+        let since = SystemTime::now();
+        let kept = self.take_custody(place, note);
+        if kept.is_err() {
+            self.clear_unfinished(since);
+        }
+        kept
     }
 
     fn kept_commit(&self, tree: &str, attempt: &str) -> Result<Option<String>, Error> {

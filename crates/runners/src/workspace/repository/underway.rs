@@ -5,8 +5,8 @@
 //! touched; once it has gone without being done, what it did is taken back.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use super::super::folders::{Begun, Brought, Underway};
 use super::super::git::NO_HOOKS;
 use super::Repository;
 use super::apply::{names, refused};
+use crate::procfs;
 
 /// How long it takes until one looks again whether git is done.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -136,23 +137,19 @@ impl Repository {
 }
 
 /// Whether a git process that was started with such words is at work in a folder.
-fn is_git_at(top: &Path, is_meant: impl Fn(&[u8]) -> bool) -> bool {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes.filter(|entry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit)).any(
-        |entry| {
-            let process = entry.path();
-            let name = fs::read(process.join("comm")).unwrap_or_default();
-            name.trim_ascii() == b"git"
-                && fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(top))
-                && is_meant(&fs::read(process.join("cmdline")).unwrap_or_default())
-        },
-    )
+fn is_git_at(top: &Path, is_meant: impl Fn(&[Vec<u8>]) -> bool) -> bool {
+    let alive = procfs::all().into_iter().filter(|stat| !stat.is_dead);
+    alive.map(|stat| stat.process.pid).any(|pid| {
+        let is_there = procfs::folder(pid).is_some_and(|folder| folder.starts_with(top));
+        let words = if is_there { procfs::words(pid) } else { Vec::new() };
+        procfs::is_called(&words, OsStr::new("git")) && is_meant(&words)
+    })
 }
 
-fn is_ours(words: &[u8]) -> bool {
-    words.split(|byte| *byte == 0).any(|word| word == NO_HOOKS.as_bytes())
+fn is_ours(words: &[Vec<u8>]) -> bool {
+    words.iter().any(|word| word == NO_HOOKS.as_bytes())
 }
 
-fn writes(words: &[u8]) -> bool {
-    words.split(|byte| *byte == 0).any(|word| WRITERS.contains(&word))
+fn writes(words: &[Vec<u8>]) -> bool {
+    words.iter().any(|word| WRITERS.contains(&word.as_slice()))
 }

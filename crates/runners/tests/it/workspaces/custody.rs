@@ -1,5 +1,6 @@
 //! What stands, what is kept, and what goes by age and quota.
 
+use std::process::Command;
 use std::time::Duration;
 
 use legation_core::money::Usd;
@@ -8,7 +9,7 @@ use legation_runners::workspace::{
 };
 
 use super::project::{
-    Project, create, in_every_way, keep, merge, note, read, start, wanted, write,
+    Project, create, git, in_every_way, keep, merge, note, read, start, wanted, write,
 };
 
 /// Nothing is too old and nothing too much.
@@ -69,7 +70,7 @@ fn the_time_that_an_attempt_gives_its_commits_does_not_make_its_work_old() {
     write(&place.root, "new.txt", "new\n");
     let git = "add -A && GIT_COMMITTER_DATE=2001-01-01T00:00:00Z git -c user.name=x \
                -c user.email=x@y commit -qm old";
-    let made = std::process::Command::new("sh")
+    let made = Command::new("sh")
         .args(["-c", &format!("git {git}")])
         .current_dir(&place.root)
         .status();
@@ -348,4 +349,48 @@ fn what_was_applied_and_cleared_away_cannot_be_taken_back_and_says_so() {
     let refused = spaces.revert("del-1").unwrap_err().to_string();
     assert!(refused.starts_with("what was applied of del-1 was cleared away since"), "{refused}");
     assert_eq!(project.read("notes.txt"), "two\n");
+}
+
+#[test]
+fn what_git_could_not_finish_on_a_full_disk_does_not_stay_there() {
+    let project = Project::new();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    let objects = project.dir().join(".git/objects");
+    let run = |program: &str, args: &[&str]| {
+        Command::new(program).args(args).arg(&objects).status().is_ok_and(|ended| ended.success())
+    };
+    let aside = project.outside("objects");
+    std::fs::rename(&objects, &aside).unwrap();
+    std::fs::create_dir(&objects).unwrap();
+    if !run("mount", &["-t", "tmpfs", "-o", "size=4m", "tmpfs"]) {
+        eprintln!("SKIPPED: nothing can be mounted here");
+        return;
+    }
+    let from = format!("{}/.", aside.display());
+    assert!(run("cp", &["-a", &from]));
+    // Nothing that could be made smaller.
+    let mut rng = fastrand::Rng::with_seed(1);
+    let bytes: Vec<u8> = (0..8 << 20).map(|_| rng.u8(..)).collect();
+    std::fs::write(place.root.join("large.bin"), bytes).unwrap();
+    spaces.keep(&place, &note()).unwrap_err();
+    let folders = std::fs::read_dir(&objects).unwrap().map(|entry| entry.unwrap().path());
+    let inside =
+        folders.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
+    let names = inside.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let drafts: Vec<String> = names.filter(|name| name.starts_with("tmp_")).collect();
+    assert_eq!(drafts, Vec::<String>::new());
+    assert!(run("mount", &["-o", "remount,size=64m"]));
+    assert!(spaces.keep(&place, &note()).unwrap().is_some());
+}
+
+#[test]
+fn a_line_break_in_the_path_of_a_project_is_named() {
+    let project = Project::plain();
+    let odd = project.outside("two\nlines");
+    std::fs::create_dir(&odd).unwrap();
+    git(&odd, "init -q .");
+    let refused = Spaces::open(&odd, &project.state()).unwrap_err().to_string();
+    assert!(refused.starts_with("there is a line break in the path"), "{refused}");
+    assert!(refused.ends_with("; rename the folder"), "{refused}");
 }
