@@ -70,10 +70,8 @@ fn the_time_that_an_attempt_gives_its_commits_does_not_make_its_work_old() {
     write(&place.root, "new.txt", "new\n");
     let git = "add -A && GIT_COMMITTER_DATE=2001-01-01T00:00:00Z git -c user.name=x \
                -c user.email=x@y commit -qm old";
-    let made = Command::new("sh")
-        .args(["-c", &format!("git {git}")])
-        .current_dir(&place.root)
-        .status();
+    let made =
+        Command::new("sh").args(["-c", &format!("git {git}")]).current_dir(&place.root).status();
     assert!(made.unwrap().success());
     keep(&spaces, &place);
     spaces.remove(&place).unwrap();
