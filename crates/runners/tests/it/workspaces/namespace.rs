@@ -43,7 +43,9 @@ fn layers_are_the_same_there_save_that_folders_are_not_renamed() {
     }
     let program = [copy.to_str().unwrap(), "workspaces::layers", "--nocapture"];
     let skipped = ["--skip", "folders_of_the_base_can_be_renamed"];
-    let ran = inside(folder.path(), &[program.as_slice(), &skipped].concat());
+    // A process that is being started has the locks of this one for a moment: one test at a time.
+    let alone = ["--test-threads", "1"];
+    let ran = inside(folder.path(), &[program.as_slice(), &skipped, &alone].concat());
     let said = [ran.stdout, ran.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     assert!(ran.status.success() && !said.contains("SKIPPED"), "{said}");
