@@ -106,7 +106,7 @@ impl Reach {
             let dir = self.project.dir.display();
             let message = format!("the project's folder {dir} is not there any more");
             return Err(CommandError::failed(Code::FileNotFound, message)
-                .hint("nothing was started; go to where it is now, what was begun goes on there"));
+                .hint("nothing was started; move it back to go on with what was begun"));
         }
         let program = std::env::current_exe().map_err(|problem| {
             CommandError::failed(

@@ -123,7 +123,7 @@ impl Inner {
         let brought = self.on_spaces(move |spaces| match spaces.find(into.attempt.as_str())? {
             Some(place) => {
                 let brought = spaces.bring(&place, id.as_str())?;
-                Ok(Some((brought, spaces.result_commit(id.as_str())?)))
+                Ok(Some((brought, spaces.result_commit(id.as_str()).ok().flatten())))
             }
             None => Ok(None),
         });
@@ -131,7 +131,7 @@ impl Inner {
         let obstacle = match brought.await {
             Ok(Some((Merge::Conflict { files, hunks }, commit))) => {
                 let both = files.join(", ");
-                // Who asked does not see the user's branches, and the objects behind them.
+                // Who asked sees the objects, and not the branches of the user.
                 let merge = commit.map_or_else(String::new, |id| format!(": `git merge {id}`"));
                 let why = format!(
                     "its files are not in your workspace: both sides changed {both}; they are \

@@ -100,6 +100,8 @@ pub(super) struct Brought {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Underway {
     pub(super) delegation: String,
+    /// Where the user's branch was.
+    pub(super) head: Option<String>,
     /// The commit of what is there before, and that of what is to be there.
     pub(super) from: String,
     pub(super) to: String,
@@ -199,7 +201,7 @@ impl Folders {
     }
 
     pub(super) fn write_underway(&self, underway: &Underway) -> Result<(), Error> {
-        record::write(&self.underway_path(), underway)
+        record::write_firmly(&self.underway_path(), underway)
     }
 
     pub(super) fn end_underway(&self) -> Result<(), Error> {

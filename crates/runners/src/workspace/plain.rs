@@ -33,7 +33,7 @@ use super::{
 pub(super) use copy::put;
 use ignored::Ignored;
 use layer::{Stack, layer_folder};
-pub(super) use layer::{file_in, remove};
+pub(super) use layer::{file_in, passes_link, remove};
 
 /// A project in a plain folder.
 #[derive(Debug)]

@@ -37,6 +37,14 @@ pub(super) fn write(path: &Path, record: &impl Serialize) -> Result<(), Error> {
     write_bytes(path, &bytes)
 }
 
+/// Writes a record so that it is there after a power cut, too.
+pub(super) fn write_firmly(path: &Path, record: &impl Serialize) -> Result<(), Error> {
+    write(path, record)?;
+    let flush = |path: &Path| File::open(path).and_then(|file| file.sync_all());
+    let folder = path.parent().map_or(Ok(()), flush);
+    flush(path).and(folder).map_err(Error::files("writing", path))
+}
+
 /// Writes a file in one step; its folder is made if need be.
 pub(super) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if let Some(folder) = path.parent() {

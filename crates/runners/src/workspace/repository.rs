@@ -333,7 +333,9 @@ impl Mechanism for Repository {
     fn keep(&self, place: &Place, note: &Note) -> Result<Option<Kept>, Error> {
         let since = SystemTime::now();
         let kept = self.take_custody(place, note);
-        if kept.is_err() {
+        if let Err(Error::Git { message, .. }) = &kept
+            && message.contains("No space left")
+        {
             self.clear_unfinished(since);
         }
         kept

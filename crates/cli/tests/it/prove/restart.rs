@@ -209,7 +209,7 @@ fn a_project_that_was_moved_away_is_not_made_anew_by_who_waits_for_it() {
     let said = waits.wait_with_output().unwrap();
     let words = String::from_utf8_lossy(&said.stderr).into_owned();
     assert!(words.contains("is not there any more"), "{words}");
-    assert!(words.contains("nothing was started; go to where it is now"), "{words}");
+    assert!(words.contains("nothing was started; move it back"), "{words}");
     assert_eq!(said.status.code(), Some(1));
     assert!(!here.exists());
     std::fs::rename(&there, &here).unwrap();

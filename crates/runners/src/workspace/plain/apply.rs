@@ -143,8 +143,10 @@ impl Plain {
         let outcome = serde_json::to_vec(&(delegation, brought));
         let outcome = outcome.map_err(|error| self.unreadable(&error))?;
         let mut exchange = exchange(self.site(&self.records()), &touched, (&leaving, &outcome))?;
-        self.folders.write_brought(delegation, brought)?;
-        exchange.settle();
+        // Where it cannot be noted, the next one finds on record that it was done.
+        if self.folders.write_brought(delegation, brought).is_ok() {
+            exchange.settle();
+        }
         let mut files = texts(touched.iter().map(|(path, ..)| path));
         files.sort();
         Ok(Applied { files, commit: None })

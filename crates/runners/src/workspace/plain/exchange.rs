@@ -168,7 +168,9 @@ impl Exchange {
         let scratch = File::open(&self.scratch).and_then(|folder| Ok(syncfs(folder)?));
         scratch.map_err(Error::files("writing", &self.scratch))?;
         self.write(&Record::Done(outcome.to_vec()))?;
-        self.flush()
+        // From here on it is done, whatever the disk says.
+        drop(self.flush());
+        Ok(())
     }
 
     /// Makes the folders above a path.

@@ -176,7 +176,7 @@ pub(in super::super) fn file_in(top: &Path, path: &[u8]) -> Option<PathBuf> {
 }
 
 /// Whether the way to a path leads over something that is no folder.
-pub(super) fn passes_link(top: &Path, path: &[u8]) -> bool {
+pub(in super::super) fn passes_link(top: &Path, path: &[u8]) -> bool {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     let mut ways = slashes.filter_map(|(at, _)| path.get(..at));
     ways.any(|way| fs::symlink_metadata(below(top, way)).is_ok_and(|found| !found.is_dir()))

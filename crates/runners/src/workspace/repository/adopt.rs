@@ -30,7 +30,7 @@ impl Repository {
         self.folders.clear_drafts();
         self.clear_indexes();
         // What cannot be taken up now is told to whoever applies next.
-        drop(self.recover(Duration::ZERO));
+        drop(self.recover((Duration::ZERO, false)));
         locks(&self.hub, 1, |_, _| true);
         let mut ours = self.folders.delegations();
         for attempt in self.folders.list()? {

@@ -23,7 +23,7 @@ const UNDER_WAY: [(&str, &str); 6] = [
     ("BISECT_LOG", "bisection"),
 ];
 
-const STASH: &str = "commit them, or put them aside with git stash, then try again";
+pub(super) const STASH: &str = "commit them, or put them aside with git stash, then try again";
 
 /// How git is asked to move a branch on, whatever the user's settings say of merging.
 const FORWARD: [&str; 6] =
@@ -45,7 +45,7 @@ impl Repository {
             let reason = format!("{delegation} has no result yet");
             return Err(refused(&reason, Vec::new(), "wait until one of its subtasks was merged"));
         };
-        self.recover(self.patience)?;
+        self.recover((self.patience, true))?;
         self.check_idle()?;
         let head = self.user_head()?;
         let modified = self.modified(top, begun.dirty)?;
@@ -229,15 +229,17 @@ impl Repository {
         if now.as_deref() == Some(to) {
             return Ok(());
         }
-        if now.as_deref() != head {
-            // Somebody has moved it meanwhile, and may have these files from there.
+        let is_begun = !matches!(&why, Error::Locked { path } if path.ends_with("index.lock"));
+        if now.as_deref() != head || !is_begun {
+            // Where somebody has moved it meanwhile, these files may be from there.
             return Err(why);
         }
+        self.unlock(top);
         // Git writes the files before it moves the branch. If it has come to that, this takes
         // them back; if not, it does nothing.
         let back = self.on_checkout("read-tree", top).unhurried().undisturbed();
         drop(back.args(["-m", "-u", to, from]).ask());
-        self.put_back(&self.checkout(top), (from, to), &why.to_string())?;
+        self.put_back(&self.checkout(top, false), (from, to), &why.to_string())?;
         Err(why)
     }
 

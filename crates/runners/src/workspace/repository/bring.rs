@@ -61,7 +61,7 @@ impl Repository {
         let place = &made.place;
         let call = |name: &str| self.on_place(name, place).env("GIT_INDEX_FILE", &staged.index);
         if let Err(why) = call("read-tree").args(["-m", "-u", &staged.commit, &target]).run() {
-            let checkout = Checkout { root: &place.root, call: Box::new(call) };
+            let checkout = Checkout { root: &place.root, is_whole: false, call: Box::new(call) };
             self.put_back(&checkout, (&staged.commit, &target), &why.to_string())?;
             return Err(why);
         }

@@ -117,7 +117,7 @@ impl Repository {
             // sparse checkout.
             let call = call.args(["-m", "-u", "--no-sparse-checkout", before, &after]);
             let Err(why) = call.run() else { return Ok(()) };
-            self.put_back(&self.checkout(top), (before, &after), &why.to_string())?;
+            self.put_back(&self.checkout(top, true), (before, &after), &why.to_string())?;
             Err(why)
         };
         self.on_record((before, &after), errand, (true, go))?;

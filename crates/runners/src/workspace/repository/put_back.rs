@@ -1,18 +1,21 @@
-//! Putting files back where git has come only part of the passage.
+//! Putting files back where git has come only part of the way.
 //!
 //! Only what is now as it was meant to become, or begins like that, or is missing, is changed:
-//! whatever else is there is somebody's.
+//! whatever else is there is somebody's, and so is what git was told not to look at.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::super::Error;
+use super::super::folders::gone;
 use super::super::git::Call;
-use super::super::plain::{file_in, remove};
+use super::super::plain::{file_in, passes_link, remove};
 use super::super::walk::below;
 use super::Repository;
 use super::apply::refused;
+use crate::wary;
 
 /// How git says in a list that there is no file.
 const NOTHING: &[u8] = b"000000";
@@ -22,10 +25,14 @@ const REPOSITORY: &[u8] = b"160000";
 /// Files that are looked into for whether they are the beginning of what they were to become:
 /// git writes them one by one.
 const MAX_BEGUN: usize = 16;
+/// What is read at once of such a file.
+const CHUNK_BYTES: u64 = 64 * 1024;
 
 /// Where files are put back: the user's checkout, or the workspace of who delegates.
 pub(super) struct Checkout<'a> {
     pub(super) root: &'a Path,
+    /// Whether files outside of a sparse checkout were written, too.
+    pub(super) is_whole: bool,
     /// A command there, with its index.
     pub(super) call: Box<dyn Fn(&str) -> Call<'a> + 'a>,
 }
@@ -42,8 +49,8 @@ struct Differing {
 
 impl Repository {
     /// The user's own.
-    pub(super) fn checkout<'a>(&'a self, root: &'a Path) -> Checkout<'a> {
-        Checkout { root, call: Box::new(move |name| self.on_checkout(name, root)) }
+    pub(super) fn checkout<'a>(&'a self, root: &'a Path, is_whole: bool) -> Checkout<'a> {
+        Checkout { root, is_whole, call: Box::new(move |name| self.on_checkout(name, root)) }
     }
 
     /// Puts back what has come of the way from one commit to another, which broke off for a
@@ -69,9 +76,20 @@ impl Repository {
         checkout: &Checkout<'_>,
         (from, to): (&str, &str),
     ) -> Result<Vec<Differing>, Error> {
-        let listed = (checkout.call)("ls-files").args(["-z", "-t"]).run()?;
-        let outside: HashSet<&[u8]> =
-            listed.split(|byte| *byte == 0).filter_map(|line| line.strip_prefix(b"S ")).collect();
+        let listed = (checkout.call)("ls-files").args(["-z", "-v"]).run()?;
+        let (mut outside, mut unseen) = (HashSet::new(), HashSet::new());
+        for line in listed.split(|byte| *byte == 0) {
+            let Some((tag, path)) = line.split_at_checked(2) else { continue };
+            if tag.eq_ignore_ascii_case(b"S ") {
+                outside.insert(path);
+            }
+            let is_hidden = outside.contains(path) && !checkout.is_whole;
+            // A small letter says that git is to take it for unchanged.
+            let is_there = || file_in(checkout.root, path).is_some();
+            if tag.first().is_some_and(u8::is_ascii_lowercase) || (is_hidden && is_there()) {
+                unseen.insert(path);
+            }
+        }
         let call = self.on_objects("diff-tree").args(["-r", "-z", "--no-renames", from, to]);
         let text = call.run()?;
         let mut parts = text.split(|byte| *byte == 0);
@@ -84,7 +102,7 @@ impl Repository {
             let known =
                 |mode: &[u8], id: &[u8]| (mode != NOTHING).then(|| [mode, b" ", id].concat());
             let (old, new) = (known(mode, word()), known(new_mode, word()));
-            if mode != REPOSITORY && new_mode != REPOSITORY {
+            if mode != REPOSITORY && new_mode != REPOSITORY && !unseen.contains(path) {
                 let was_there = old.is_some() && !outside.contains(path);
                 files.push(Differing { path: path.to_vec(), old, new, was_there });
             }
@@ -97,10 +115,14 @@ impl Repository {
         let ours = self.ours(on, files)?;
         let is_new = |file: &Differing| ours.contains(&file.path);
         for file in files.iter().filter(|file| !file.was_there && is_new(file)) {
-            let at = below(root, &file.path);
-            remove(root, &file.path).map_err(Error::files("removing", &at))?;
+            // What stays is found below, as is what cannot be written.
+            drop(remove(root, &file.path));
         }
-        let is_missing = |file: &Differing| fs::symlink_metadata(below(root, &file.path)).is_err();
+        let is_missing = |file: &Differing| {
+            // Where there is no folder for it any more, what is in its place is somebody's.
+            let at = below(root, &file.path);
+            fs::symlink_metadata(at).is_err() && !passes_link(root, &file.path)
+        };
         let there = || files.iter().filter(|file| file.was_there);
         let wanted: Vec<u8> = there()
             .filter(|file| is_new(file) || is_missing(file))
@@ -113,7 +135,6 @@ impl Repository {
                 |file| file.old.as_ref(),
                 |index| {
                     let call = (on.call)("checkout-index").env("GIT_INDEX_FILE", index);
-                    // What it cannot do is found below.
                     call.args(["-q", "-f", "-z", "--stdin"]).input(wanted).ask().map(drop)
                 },
             )?;
@@ -137,16 +158,42 @@ impl Repository {
             !is_new(file) && !is_old && file_in(on.root, &file.path).is_some()
         };
         let coming = || files.iter().filter(|file| file.new.is_some());
-        let mut ours: Vec<&Differing> = coming().filter(is_new).collect();
-        for file in coming().filter(is_neither).take(MAX_BEGUN) {
-            let known = file.new.iter().flat_map(|entry| entry.split(|byte| *byte == b' '));
-            let id = String::from_utf8_lossy(known.last().unwrap_or_default()).into_owned();
-            let whole = self.on_objects("cat-file").args(["blob", &id]).run()?;
-            // Whatever cannot be read is somebody's.
-            let there = fs::read(below(on.root, &file.path)).ok();
-            ours.extend(there.filter(|there| whole.starts_with(there)).map(|_| file));
+        let begun: Vec<&Differing> = coming().filter(is_neither).take(MAX_BEGUN).collect();
+        let begun = self.beginnings(on, files, &begun)?;
+        let whole = coming().filter(is_new).map(|file| file.path.clone());
+        Ok(whole.chain(begun).collect())
+    }
+
+    /// Those of some files that are the beginning of what they were to become.
+    fn beginnings(
+        &self,
+        on: &Checkout<'_>,
+        files: &[Differing],
+        some: &[&Differing],
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        if some.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(ours.into_iter().map(|file| file.path.clone()).collect())
+        let scratch = self.scratch_index().with_extension("whole");
+        let wanted = some.iter().flat_map(|file| [file.path.as_slice(), b"\0"].concat()).collect();
+        self.with_entries(
+            on,
+            files,
+            |file| file.new.as_ref(),
+            |index| {
+                let call = (on.call)("checkout-index").env("GIT_INDEX_FILE", index);
+                let call = call.arg(format!("--prefix={}/", scratch.display()));
+                // What cannot be compared is somebody's.
+                call.args(["-q", "-z", "--stdin"]).input(wanted).ask().map(drop)
+            },
+        )?;
+        let begins = |file: &&&Differing| {
+            let [begun, whole] = [on.root, &scratch].map(|top| wary::open(&below(top, &file.path)));
+            begun.and_then(|begun| begins_like(begun, whole?)).unwrap_or(false)
+        };
+        let found = some.iter().filter(begins).map(|file| file.path.clone()).collect();
+        drop(gone(&scratch));
+        Ok(found)
     }
 
     /// The files that are not what git knows by these entries.
@@ -183,5 +230,19 @@ impl Repository {
         // Nobody else knows of it.
         drop(fs::remove_file(&index));
         done
+    }
+}
+
+/// Whether a file is the same as another one as far as it goes.
+fn begins_like(mut begun: File, mut whole: File) -> io::Result<bool> {
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    loop {
+        left.clear();
+        right.clear();
+        begun.by_ref().take(CHUNK_BYTES).read_to_end(&mut left)?;
+        whole.by_ref().take(CHUNK_BYTES).read_to_end(&mut right)?;
+        if left.is_empty() || !right.starts_with(&left) {
+            return Ok(left.is_empty());
+        }
     }
 }

@@ -11,7 +11,7 @@ impl Repository {
     /// Undoes what applying the delegation's result changed.
     pub(super) fn take_from_checkout(&self, delegation: &str) -> Result<Applied, Error> {
         let begun = self.folders.begun(delegation)?;
-        self.recover(self.patience)?;
+        self.recover((self.patience, true))?;
         let brought = self.brought(delegation)?.filter(|brought| !brought.taken_back);
         let (Some(brought), Some(top)) = (brought, &self.user.top) else {
             let reason = format!("nothing of {delegation} was applied here");

@@ -15,7 +15,7 @@ use super::super::Error;
 use super::super::folders::{Begun, Brought, Underway};
 use super::super::git::NO_HOOKS;
 use super::Repository;
-use super::apply::{names, refused};
+use super::apply::{STASH, names, refused};
 use crate::procfs;
 
 /// How long it takes until one looks again whether git is done.
@@ -43,15 +43,19 @@ impl Repository {
     ) -> Result<(), Error> {
         let (delegation, from, to) =
             (errand.begun.delegation.clone(), from.to_owned(), to.to_owned());
-        let then = (errand.then)(from.clone(), to.clone());
-        let underway = Underway { delegation, from, to, files_only, then };
+        let (then, head) = ((errand.then)(from.clone(), to.clone()), self.user_head()?);
+        let underway = Underway { delegation, head, from, to, files_only, then };
         self.folders.write_underway(&underway)?;
         let done = act();
-        if done.is_ok() {
-            self.folders.write_brought(&underway.delegation, &underway.then)?;
+        // Where it was done and cannot be noted, the next one finds that it was.
+        if done.is_err() || self.note_done(&underway).is_ok() {
+            drop(self.folders.end_underway());
         }
-        self.folders.end_underway()?;
         done
+    }
+
+    fn note_done(&self, underway: &Underway) -> Result<(), Error> {
+        self.folders.write_brought(&underway.delegation, &underway.then)
     }
 
     /// What is on record of a delegation that was applied. Of one whose process was killed over
@@ -85,8 +89,9 @@ impl Repository {
             && meant.iter().any(|file| !unlike_to.contains(file)))
     }
 
-    /// Ends what a process was killed over: it was done, or it is taken back.
-    pub(super) fn recover(&self, patience: Duration) -> Result<(), Error> {
+    /// Ends what a process was killed over: it was done, or it is taken back. What cannot be
+    /// put back is told once, and that only to somebody who `listens`.
+    pub(super) fn recover(&self, (patience, listens): (Duration, bool)) -> Result<(), Error> {
         let (Some(underway), Some(top)) = (self.folders.underway()?, &self.user.top) else {
             return Ok(());
         };
@@ -98,32 +103,62 @@ impl Repository {
             }
             thread::sleep(PAUSE);
         }
-        let done = match self.is_done(&underway)? {
-            true => self.folders.write_brought(&underway.delegation, &underway.then),
-            false => self.take_back(top, &underway),
-        };
-        self.folders.end_underway()?;
-        done
+        if !self.has(&underway.from)? || !self.has(&underway.to)? {
+            if listens {
+                self.folders.end_underway()?;
+            }
+            let reason = "an apply was interrupted, and the disk has lost what it was about";
+            return Err(refused(reason, Vec::new(), "see what git status shows, then try again"));
+        }
+        if self.is_done(&underway)? {
+            self.note_done(&underway)?;
+            return self.folders.end_underway();
+        }
+        if self.user_head()? != underway.head {
+            // The user has moved on, and these files are the user's by now.
+            return self.folders.end_underway();
+        }
+        self.check_idle()?;
+        let back = self.take_back(top, &underway);
+        if back.is_ok() || listens {
+            self.folders.end_underway()?;
+        }
+        back
+    }
+
+    fn has(&self, commit: &str) -> Result<bool, Error> {
+        Ok(self.on_objects("cat-file").args(["-e", commit]).ask()?.code == 0)
     }
 
     fn take_back(&self, top: &Path, underway: &Underway) -> Result<(), Error> {
-        let Underway { from, to, .. } = underway;
-        if !underway.files_only {
-            let head = self.user_head()?.map_or_else(|| self.beginning(), Ok)?;
-            if head != *from {
-                // The user has moved on, and these files are the user's by now.
-                return Ok(());
-            }
+        let Underway { from, to, files_only, .. } = underway;
+        if !files_only {
             self.unlock(top);
+            self.check_staged(top, (from, to))?;
             let back = self.on_checkout("read-tree", top).unhurried();
             drop(back.args(["-m", "-u", to, from]).ask());
         }
-        self.put_back(&self.checkout(top), (from, to), "an apply was interrupted")
+        let checkout = self.checkout(top, *files_only);
+        self.put_back(&checkout, (from, to), "an apply was interrupted")
     }
 
-    /// Removes the lock on the index that a git of ours has left. It is ours if it is younger
+    /// Refuses where the index is neither as it was nor as it was to become: the user has staged
+    /// something since.
+    fn check_staged(&self, top: &Path, (from, to): (&str, &str)) -> Result<(), Error> {
+        let is_like = |commit: &str| -> Result<bool, Error> {
+            let call = self.on_checkout("diff-index", top).args(["--cached", "--quiet", commit]);
+            Ok(call.ask()?.code == 0)
+        };
+        if is_like(from)? || is_like(to)? {
+            return Ok(());
+        }
+        let reason = "an apply was interrupted, and there are changes in the index since";
+        Err(refused(reason, Vec::new(), STASH))
+    }
+
+    /// Removes the lock on the index that a git of ours has left when it was killed. It is ours if it is younger
     /// than what was begun, and no git is at work here.
-    fn unlock(&self, top: &Path) {
+    pub(super) fn unlock(&self, top: &Path) {
         let lock = self.user.git_dir.join("index.lock");
         let time = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
         let (Ok(begun), Ok(locked)) = (time(&self.folders.underway_path()), time(&lock)) else {

@@ -161,8 +161,10 @@ fn a_git_that_goes_on_alone_is_waited_for() {
 
 /// Puts on record that something is under way between two commits, as a kill leaves it.
 fn begin_again(project: &Project, (from, to): (&str, &str), record: &Value) {
+    let is_dirty = record["files_only"] == true;
+    let head = if is_dirty { project.git("rev-parse HEAD") } else { from.to_owned() };
     let underway = json!({
-        "delegation": "del-1", "from": from, "to": to, "files_only": record["files_only"],
+        "delegation": "del-1", "head": head, "from": from, "to": to, "files_only": record["files_only"],
         "then": record,
     });
     fs::write(project.state().join("underway.json"), underway.to_string()).unwrap();
@@ -267,4 +269,179 @@ fn a_lock_of_the_users_git_stays() {
     commit.stdin.take().unwrap().write_all(b"go\n").unwrap();
     assert!(commit.wait().unwrap().success());
     assert_eq!(project.git("log -1 --format=%s"), "mine");
+}
+
+/// A repository whose owner does as they like after an apply was killed: what the work does,
+/// and what there was of it when everybody was killed.
+fn half(work: impl Fn(&Path), stood: impl Fn(&Project)) -> Project {
+    let project = Project::new();
+    for path in ["a/b", "c", "m", "z"] {
+        project.write(path, "old\n");
+    }
+    project.commit("files");
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    work(&place.root);
+    merge(&spaces, &keep(&spaces, &place));
+    spaces.remove(&place).unwrap();
+    spaces.apply("del-1", How::Auto).unwrap();
+    drop(spaces);
+    let (path, applied) = record(&project);
+    let commit = |name: &str| applied[name].as_str().unwrap().to_owned();
+    let (from, to) = (commit("before"), commit("after"));
+    project.git(&format!("reset -q --hard {from}"));
+    fs::remove_file(path).unwrap();
+    stood(&project);
+    begin_again(&project, (&from, &to), &applied);
+    project
+}
+
+fn is_under_way(project: &Project) -> bool {
+    project.state().join("underway.json").exists()
+}
+
+#[test]
+fn what_somebody_put_in_the_place_of_a_folder_stays() {
+    let to_file = |root: &Path| {
+        fs::remove_dir_all(root.join("a")).unwrap();
+        write(root, "a", "new\n");
+    };
+    for link in [false, true] {
+        let project = half(to_file, |project| {
+            fs::remove_dir_all(project.dir().join("a")).unwrap();
+            match link {
+                true => std::os::unix::fs::symlink("nowhere", project.dir().join("a")).unwrap(),
+                false => project.write("a", "new\nhours of work\n"),
+            }
+        });
+        let spaces = project.open();
+        match link {
+            true => assert!(project.dir().join("a").is_symlink()),
+            false => assert_eq!(project.read("a"), "new\nhours of work\n"),
+        }
+        // Nobody was there to listen.
+        assert!(is_under_way(&project));
+        let refused = spaces.apply("del-1", How::Auto).unwrap_err().to_string();
+        assert!(refused.contains("some files are not as they were: a, a/b;"), "{refused}");
+        assert!(!is_under_way(&project));
+    }
+}
+
+#[test]
+fn what_git_was_told_not_to_look_at_stays() {
+    let work = |root: &Path| {
+        write(root, "c", "new, and longer\n");
+        write(root, "m", "new\n");
+        write(root, "z", "new\n");
+    };
+    let project = half(work, |project| {
+        project.git("update-index --skip-worktree c");
+        project.git("update-index --assume-unchanged m");
+        project.write("c", "");
+        project.write("m", "n");
+        project.write("z", "n");
+    });
+    drop(project.open());
+    assert_eq!([project.read("c"), project.read("m")], ["", "n"]);
+    assert_eq!(project.read("z"), "old\n");
+    assert!(!is_under_way(&project));
+}
+
+#[test]
+fn who_is_in_the_middle_of_a_merge_or_has_staged_something_is_not_disturbed() {
+    for is_merge in [true, false] {
+        let project = half(|root| write(root, "z", "new\n"), |project| project.write("z", "n"));
+        project.write("z", "old\n");
+        if is_merge {
+            project.git("merge -q --no-ff --no-commit legation/del-1/result");
+        } else {
+            project.write("mine.txt", "mine\n");
+            project.git("add mine.txt");
+        }
+        let before = project.git("status --porcelain");
+        let spaces = project.open();
+        assert_eq!(project.git("status --porcelain"), before);
+        let refused = spaces.apply("del-1", How::Auto).unwrap_err().to_string();
+        let told = if is_merge {
+            "you are in the middle of a merge"
+        } else {
+            "changes in the index since"
+        };
+        assert!(refused.contains(told), "{refused}");
+        project.git("-c user.name=A -c user.email=a@b commit -q -m mine");
+        let applied = spaces.apply("del-1", How::Auto).unwrap();
+        assert_eq!(applied.files.is_empty(), is_merge);
+        assert_eq!(project.read("z"), "new\n");
+        assert!(!is_under_way(&project));
+    }
+}
+
+#[test]
+fn links_and_pipes_are_no_beginning_of_a_file() {
+    let work = |root: &Path| {
+        write(root, "m", "new\n");
+        write(root, "n", "new\n");
+    };
+    let project = half(work, |project| {
+        for name in ["m", "n"] {
+            drop(fs::remove_file(project.dir().join(name)));
+        }
+        std::os::unix::fs::symlink("/dev/null", project.dir().join("m")).unwrap();
+        let pipe = project.outside("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink(pipe, project.dir().join("n")).unwrap();
+    });
+    let spaces = project.open();
+    assert!(["m", "n"].iter().all(|name| project.dir().join(name).is_symlink()));
+    let refused = spaces.apply("del-1", How::Auto).unwrap_err().to_string();
+    assert!(refused.contains("some files are not as they were: m, n;"), "{refused}");
+}
+
+#[test]
+fn a_large_file_that_was_half_written_goes_with_the_rest() {
+    const LARGE: usize = 70 << 20;
+    let work = |root: &Path| {
+        fs::write(root.join("large"), vec![b'x'; LARGE]).unwrap();
+        write(root, "z", "new\n");
+    };
+    let project = half(work, |project| {
+        fs::write(project.dir().join("large"), vec![b'x'; LARGE / 2]).unwrap();
+        project.write("z", "new\n");
+    });
+    drop(project.open());
+    assert_eq!(project.git("status --porcelain"), "");
+    assert!(!is_under_way(&project));
+}
+
+#[test]
+fn uncommitted_files_of_who_has_committed_since_are_left_alone() {
+    let project = large(true);
+    apply_killed(&project, false);
+    project.git("add -A");
+    project.git("rm -q --cached README.md");
+    project.git("-c user.name=A -c user.email=a@b commit -q -m mine");
+    let before = (counted(&project), project.git("status --porcelain"));
+    drop(project.open());
+    assert_eq!((counted(&project), project.git("status --porcelain")), before);
+    assert!(!is_under_way(&project));
+}
+
+#[test]
+fn the_first_files_of_an_empty_repository_are_taken_back_too() {
+    let project = Project::empty();
+    let spaces = project.open();
+    begin(&spaces, "del-1");
+    let place = spaces.create(&wanted("del-1", "exec-1")).unwrap();
+    for number in 0..FILES {
+        write(&place.root, &format!("large/f{number}"), "new\n");
+        write(&place.root, &format!("large/n{number}"), "new\n");
+    }
+    merge(&spaces, &keep(&spaces, &place));
+    spaces.remove(&place).unwrap();
+    drop(spaces);
+    apply_killed(&project, false);
+    assert!(counted(&project).1 > 0);
+    let spaces = project.open();
+    assert_eq!(project.git("status --porcelain"), "");
+    assert_eq!(spaces.apply("del-1", How::Auto).unwrap().files.len(), 2 * FILES);
 }
