@@ -15,7 +15,7 @@ impl Plain {
         self.folders.sweep();
         self.folders.clear_drafts();
         // Where something is in the way of it, the next apply says so.
-        drop(self.recover());
+        drop(self.recover(false));
         for attempt in self.folders.list()? {
             if self.folders.made(&attempt)?.is_none() {
                 // Nobody was ever told of it.

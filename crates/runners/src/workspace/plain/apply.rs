@@ -45,7 +45,7 @@ impl Plain {
             });
         }
         let after = format!("result:{delegation}:{number}");
-        self.recover()?;
+        self.recover(true)?;
         let steps = self.steps(delegation, &after)?;
         let (tip, before) = (after.clone(), String::new());
         let brought = Brought { tip, before, after, files_only: true, taken_back: false };
@@ -54,7 +54,7 @@ impl Plain {
 
     /// Takes back what applying the delegation's result changed.
     pub(super) fn take_from_folder(&self, delegation: &str) -> Result<Applied, Error> {
-        self.recover()?;
+        self.recover(true)?;
         let brought = self.folders.brought(delegation)?.filter(|brought| !brought.taken_back);
         let Some(brought) = brought else {
             return Err(Error::Refused {
@@ -91,8 +91,8 @@ impl Plain {
 
     /// Takes back what an apply that was killed left half done, and notes what one has done
     /// that could not say so any more.
-    pub(super) fn recover(&self) -> Result<(), Error> {
-        recover(self.site(&self.records()), |outcome| {
+    pub(super) fn recover(&self, listens: bool) -> Result<(), Error> {
+        recover((self.site(&self.records()), listens), |outcome| {
             let (delegation, brought): (String, Brought) =
                 serde_json::from_slice(outcome).map_err(|error| self.unreadable(&error))?;
             self.folders.write_brought(&delegation, &brought)

@@ -60,16 +60,17 @@ pub(super) fn exchange(
     let mut exchange = Exchange::begin(site)?;
     let done = exchange.run(steps, leaving);
     if let Err(error) = done.and_then(|()| exchange.finish(outcome)) {
-        return Err(exchange.undo(&error.to_string()).err().unwrap_or(error));
+        return Err(exchange.undo((&error.to_string(), true)).err().unwrap_or(error));
     }
     exchange.prune();
     Ok(exchange)
 }
 
-/// Takes back what was left half done by processes that are gone. `say` is told the outcome of
-/// what they have done and could not say any more.
+/// Takes back what was left half done by processes that are gone. What cannot be put back is
+/// told once, and that only to somebody who `listens`. `say` is told the outcome of what they
+/// have done and could not say any more.
 pub(super) fn recover(
-    site: Site<'_>,
+    (site, listens): (Site<'_>, bool),
     say: impl Fn(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     for entry in fs::read_dir(site.records).into_iter().flatten().flatten() {
@@ -82,7 +83,7 @@ pub(super) fn recover(
             }
             Some(Record::Settled) => exchange.close(),
             Some(Record::Begun(_) | Record::Move(_)) | None => {
-                exchange.undo("an apply was interrupted")?;
+                exchange.undo(("an apply or rollback was interrupted", listens))?;
             }
         }
     }
@@ -208,37 +209,53 @@ impl Exchange {
         self.log.sync_data().map_err(Error::files("writing", &self.path))
     }
 
-    /// Puts back what was done, the last first. What cannot be put back stays where it is.
-    fn undo(&mut self, why: &str) -> Result<(), Error> {
-        let (mut stuck, at) = (BTreeSet::new(), self.scratch.join("old"));
+    /// Puts back what was done, the last first. What cannot be put back stays where it is; told
+    /// to somebody who `listens`, it is no longer on record.
+    fn undo(&mut self, (why, listens): (&str, bool)) -> Result<(), Error> {
+        let (mut stuck, old) = (BTreeSet::new(), self.scratch.join("old"));
         // Where the old file is not here any more, somebody has put it where it belongs.
         let missing = |done: &Move| match done {
             Move::Away { from, to } => fs::symlink_metadata(to).is_err().then(|| from.clone()),
             Move::Placed { .. } | Move::Made(_) => None,
         };
         let theirs: BTreeSet<PathBuf> = self.moves.iter().filter_map(missing).collect();
-        while let Some(done) = self.moves.pop() {
+        for done in self.moves.iter().rev() {
             stuck.extend(done.take_back(&theirs));
         }
         // The record may have been lost with the power, and what it was about is still here.
         if stuck.is_empty() {
-            let unknown = fs::read_dir(&at).into_iter().flatten().flatten();
+            let unknown = fs::read_dir(&old).into_iter().flatten().flatten();
             stuck.extend(unknown.map(|entry| entry.path()));
         }
         if stuck.is_empty() {
             self.settle();
             return Ok(());
         }
+        if listens {
+            self.hand_over();
+        }
+        let at = self.scratch.display();
         Err(Error::Refused {
             reason: format!("{why}, and not everything could be put back"),
             files: stuck.iter().map(|path| path.display().to_string()).collect(),
-            hint: format!(
-                "what was there is in {}; put it where it belongs and delete {} and {}",
-                at.display(),
-                self.scratch.display(),
-                self.path.display()
-            ),
+            hint: format!("what was there is in {at}; take what you need and delete it"),
         })
+    }
+
+    /// Leaves the old files to the user, under their own names where these are known.
+    fn hand_over(&self) {
+        for done in &self.moves {
+            if let Move::Away { from, to } = done
+                && let Ok(path) = from.strip_prefix(&self.top)
+            {
+                let named = self.scratch.join("before").join(path);
+                // Where this cannot be done it stays under its number.
+                drop(copy::make_way(&named).and_then(|()| place(to, &named)));
+            }
+        }
+        drop(gone(&self.scratch.join("new")));
+        drop(fs::remove_dir(self.scratch.join("old")));
+        drop(fs::remove_file(&self.path));
     }
 
     /// Nothing in the folder is anybody's any more. Where this cannot be written down, the next

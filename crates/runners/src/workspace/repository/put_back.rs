@@ -25,6 +25,8 @@ const REPOSITORY: &[u8] = b"160000";
 /// Files that are looked into for whether they are the beginning of what they were to become:
 /// git writes them one by one.
 const MAX_BEGUN: usize = 16;
+/// Files that are put back one by one where not all could be at once.
+const MAX_SINGLE: usize = 256;
 /// What is read at once of such a file.
 const CHUNK_BYTES: u64 = 64 * 1024;
 
@@ -134,8 +136,18 @@ impl Repository {
                 files,
                 |file| file.old.as_ref(),
                 |index| {
-                    let call = (on.call)("checkout-index").env("GIT_INDEX_FILE", index);
-                    call.args(["-q", "-f", "-z", "--stdin"]).input(wanted).ask().map(drop)
+                    let write = |paths: Vec<u8>| {
+                        let call = (on.call)("checkout-index").env("GIT_INDEX_FILE", index);
+                        call.args(["-q", "-f", "-z", "--stdin"]).input(paths).ask()
+                    };
+                    if write(wanted)?.code == 0 {
+                        return Ok(());
+                    }
+                    // It ends at the first file that it cannot write: the others by themselves.
+                    for file in there().filter(|file| is_missing(file)).take(MAX_SINGLE) {
+                        write([file.path.as_slice(), b"\0"].concat())?;
+                    }
+                    Ok(())
                 },
             )?;
         }
@@ -158,9 +170,16 @@ impl Repository {
             !is_new(file) && !is_old && file_in(on.root, &file.path).is_some()
         };
         let coming = || files.iter().filter(|file| file.new.is_some());
-        let begun: Vec<&Differing> = coming().filter(is_neither).take(MAX_BEGUN).collect();
+        // Git makes a file before it finds that there is no room for what is in it.
+        let is_empty = |file: &Differing| {
+            let found = fs::symlink_metadata(below(on.root, &file.path));
+            found.is_ok_and(|found| found.is_file() && found.len() == 0)
+        };
+        let (empty, begun): (Vec<_>, Vec<_>) =
+            coming().filter(is_neither).partition(|file| is_empty(file));
+        let begun: Vec<&Differing> = begun.into_iter().take(MAX_BEGUN).collect();
         let begun = self.beginnings(on, files, &begun)?;
-        let whole = coming().filter(is_new).map(|file| file.path.clone());
+        let whole = coming().filter(is_new).chain(empty).map(|file| file.path.clone());
         Ok(whole.chain(begun).collect())
     }
 

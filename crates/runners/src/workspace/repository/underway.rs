@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -98,7 +98,8 @@ impl Repository {
         let start = Instant::now();
         while is_git_at(top, |words| is_ours(words) && writes(words)) {
             if start.elapsed() >= patience {
-                let reason = "git is still writing your files for an apply that was interrupted";
+                let reason =
+                    "git is still writing your files for an apply or rollback that was interrupted";
                 return Err(refused(reason, Vec::new(), "wait a moment, then try again"));
             }
             thread::sleep(PAUSE);
@@ -107,7 +108,8 @@ impl Repository {
             if listens {
                 self.folders.end_underway()?;
             }
-            let reason = "an apply was interrupted, and the disk has lost what it was about";
+            let reason =
+                "an apply or rollback was interrupted, and the disk has lost what it was about";
             return Err(refused(reason, Vec::new(), "see what git status shows, then try again"));
         }
         if self.is_done(&underway)? {
@@ -139,7 +141,7 @@ impl Repository {
             drop(back.args(["-m", "-u", to, from]).ask());
         }
         let checkout = self.checkout(top, *files_only);
-        self.put_back(&checkout, (from, to), "an apply was interrupted")
+        self.put_back(&checkout, (from, to), "an apply or rollback was interrupted")
     }
 
     /// Refuses where the index is neither as it was nor as it was to become: the user has staged
@@ -152,21 +154,28 @@ impl Repository {
         if is_like(from)? || is_like(to)? {
             return Ok(());
         }
-        let reason = "an apply was interrupted, and there are changes in the index since";
+        let reason =
+            "an apply or rollback was interrupted, and there are changes in the index since";
         Err(refused(reason, Vec::new(), STASH))
     }
 
-    /// Removes the lock on the index that a git of ours has left when it was killed. It is ours if it is younger
-    /// than what was begun, and no git is at work here.
+    /// Removes the locks that a git of ours has left when it was killed. They are ours if they
+    /// are younger than what was begun, and no git is at work here.
     pub(super) fn unlock(&self, top: &Path) {
-        let lock = self.user.git_dir.join("index.lock");
-        let time = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
-        let (Ok(begun), Ok(locked)) = (time(&self.folders.underway_path()), time(&lock)) else {
-            return;
-        };
-        if locked >= begun && !is_git_at(top, |words| !is_ours(words)) {
-            // Should it stay, git says so.
-            drop(fs::remove_file(lock));
+        let (own, shared) = (&self.user.git_dir, &self.user.common_dir);
+        let mut locks = vec![own.join("index.lock"), own.join("HEAD.lock")];
+        let head = fs::read_to_string(own.join("HEAD")).unwrap_or_default();
+        let branch = head.trim_end().strip_prefix("ref: ");
+        locks.extend(branch.map(|name| shared.join(format!("{name}.lock"))));
+        let time = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
+        let Some(begun) = time(&self.folders.underway_path()) else { return };
+        let is_ours = |lock: &PathBuf| time(lock).is_some_and(|locked| locked >= begun);
+        let left: Vec<PathBuf> = locks.into_iter().filter(is_ours).collect();
+        if !left.is_empty() && !is_git_at(top, |words| !self::is_ours(words)) {
+            for lock in left {
+                // Should it stay, git says so.
+                drop(fs::remove_file(lock));
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ fn filtered(hook: &str) -> Project {
     let project = Project::new();
     project.write(".gitattributes", "*.picky filter=picky\n");
     project.write("a.txt", "old\n");
-    project.write("gone/x.txt", "old\n");
+    project.write("removed/x.txt", "old\n");
     project.write("m.picky", "old\n");
     project.write("z.txt", "old\n");
     project.commit("files");
@@ -35,7 +35,7 @@ fn filtered(hook: &str) -> Project {
 fn change(root: &std::path::Path, picky: &str) {
     write(root, "a.txt", "new\n");
     write(root, "added/b.txt", "new\n");
-    fs::remove_dir_all(root.join("gone")).unwrap();
+    fs::remove_dir_all(root.join("removed")).unwrap();
     write(root, "m.picky", picky);
     write(root, "z.txt", "new\n");
 }
@@ -73,7 +73,9 @@ fn what_cannot_be_put_back_is_named() {
         "and some files are not as they were: m.picky; `git show {head}:FILE` has what was there"
     );
     assert!(refused.ends_with(&told), "{refused}");
+    // All others are back, those that come after it included.
     assert_eq!(project.git("status --porcelain"), " D m.picky");
+    assert_eq!([project.read("removed/x.txt"), project.read("z.txt")], ["old\n", "old\n"]);
 }
 
 #[test]

@@ -183,15 +183,15 @@ fn what_somebody_did_to_a_half_applied_folder_stays_and_the_rest_is_told() {
     let refused = spaces.apply("del-1", How::Auto).unwrap_err().to_string();
     let text = refused.replace(&project.dir().display().to_string(), "PROJECT");
     let text = text.replace(&project.state().display().to_string(), "STATE");
-    expect_test::expect!["an apply was interrupted, and not everything could be put back: PROJECT/changed/0.txt; what was there is in PROJECT/.legation-apply-1/old; put it where it belongs and delete PROJECT/.legation-apply-1 and STATE/applying/1"].assert_eq(&text);
+    expect_test::expect!["an apply or rollback was interrupted, and not everything could be put back: PROJECT/changed/0.txt; what was there is in PROJECT/.legation-apply-1; take what you need and delete it"].assert_eq(&text);
     assert_eq!(project.read("changed/0.txt"), "new\nmine\n");
     for number in 1..4 {
         assert_eq!(project.read(&format!("changed/{number}.txt")), "old\n", "{number}");
     }
     // Put right by hand, as it says.
-    fs::rename(scratch.join("old/0"), at("changed/0.txt")).unwrap();
+    assert!(!record.exists() && !scratch.join("new").exists());
+    fs::rename(scratch.join("before/changed/0.txt"), at("changed/0.txt")).unwrap();
     fs::remove_dir_all(&scratch).unwrap();
-    fs::remove_file(&record).unwrap();
     spaces.apply("del-1", How::Auto).unwrap();
     assert_eq!(stand(&project), Stand::After);
 }

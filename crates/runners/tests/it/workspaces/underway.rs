@@ -377,6 +377,28 @@ fn who_is_in_the_middle_of_a_merge_or_has_staged_something_is_not_disturbed() {
 }
 
 #[test]
+fn locks_of_a_git_that_was_killed_over_the_branch_go() {
+    let project = half(|root| write(root, "z", "new\n"), |_| {});
+    project.git("read-tree -m -u legation/del-1/result");
+    for lock in ["HEAD.lock", "refs/heads/main.lock", "index.lock"] {
+        fs::write(project.dir().join(".git").join(lock), "").unwrap();
+    }
+    let spaces = project.open();
+    assert_eq!(project.git("status --porcelain"), "");
+    spaces.apply("del-1", How::Auto).unwrap();
+    assert_eq!(project.read("z"), "new\n");
+}
+
+#[test]
+fn files_that_git_has_only_made_go_however_many() {
+    let work = |root: &Path| (0..40).for_each(|number| write(root, &format!("n{number}"), "new\n"));
+    let project =
+        half(work, |project| (0..40).for_each(|number| project.write(&format!("n{number}"), "")));
+    drop(project.open());
+    assert_eq!(project.git("status --porcelain"), "");
+}
+
+#[test]
 fn links_and_pipes_are_no_beginning_of_a_file() {
     let work = |root: &Path| {
         write(root, "m", "new\n");
