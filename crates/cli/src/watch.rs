@@ -20,6 +20,7 @@ use tokio::time::{MissedTickBehavior, interval};
 pub(crate) use self::again::Again;
 use self::display::Display;
 use self::interrupt::Interrupts;
+pub(crate) use self::interrupt::end_when_done;
 use crate::error::CommandError;
 use crate::output::Output;
 use crate::reach::{self, Reach};

@@ -19,6 +19,7 @@ use crate::page::{count, tame};
 use crate::reach::{Reach, block_on};
 use crate::show::figures::{list, text};
 use crate::show::tree;
+use crate::watch::end_when_done;
 
 /// Subtasks that a result lacks nothing of.
 const DONE: &[&str] = &["completed", "skipped"];
@@ -100,6 +101,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         }
         spaces = self::spaces(&reach)?;
     }
+    end_when_done()?;
     let applied = spaces.apply(id.as_str(), how).map_err(|problem| failed(&problem))?;
     let value = json!({
         "delegationId": id, "applied": true, "files": applied.files, "commit": applied.commit,

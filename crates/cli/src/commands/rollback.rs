@@ -11,6 +11,7 @@ use crate::look;
 use crate::output::Output;
 use crate::page::{count, tame};
 use crate::reach::{Reach, block_on};
+use crate::watch::end_when_done;
 
 /// Takes back what `apply` brought into your files, by a commit that undoes it.
 ///
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let found = block_on(look::find(&reach, &args.id))?;
     let id = found.state.delegations[found.no].id.clone();
     let spaces = spaces(&reach)?;
+    end_when_done()?;
     let taken = match spaces.revert(id.as_str()) {
         // No workspace was ever made for it.
         Err(Error::Unknown { .. }) => Err(Error::Refused {

@@ -6,7 +6,22 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::no_signals;
 use crate::error::CommandError;
-use crate::reach::Reach;
+use crate::reach::{Reach, block_on};
+
+/// What asks a program to end.
+const WISHES: [fn() -> SignalKind; 3] =
+    [SignalKind::interrupt, SignalKind::terminate, SignalKind::hangup];
+
+/// From here on the program ends when it is done, whoever asks it to end before: what was begun
+/// on the user's own files takes a moment, and is better done.
+pub(crate) fn end_when_done() -> Result<(), CommandError> {
+    block_on(async {
+        for wish in WISHES {
+            drop(signal(wish()).map_err(|problem| no_signals(&problem))?);
+        }
+        Ok(())
+    })
+}
 
 /// The reason that a cancel by Ctrl-C gives.
 const REASON: &str = "interrupted";
