@@ -120,7 +120,7 @@ impl Repository {
             // The user has moved on, and these files are the user's by now.
             return self.folders.end_underway();
         }
-        self.check_idle()?;
+        self.check_free(top, &underway)?;
         let back = self.take_back(top, &underway);
         if back.is_ok() || listens {
             self.folders.end_underway()?;
@@ -135,8 +135,6 @@ impl Repository {
     fn take_back(&self, top: &Path, underway: &Underway) -> Result<(), Error> {
         let Underway { from, to, files_only, .. } = underway;
         if !files_only {
-            self.unlock(top);
-            self.check_staged(top, (from, to))?;
             let back = self.on_checkout("read-tree", top).unhurried();
             drop(back.args(["-m", "-u", to, from]).ask());
         }
@@ -144,14 +142,23 @@ impl Repository {
         self.put_back(&checkout, (from, to), "an apply or rollback was interrupted")
     }
 
-    /// Refuses where the index is neither as it was nor as it was to become: the user has staged
-    /// something since.
-    fn check_staged(&self, top: &Path, (from, to): (&str, &str)) -> Result<(), Error> {
+    /// Refuses while the user is at something, or has staged something since: the index is then
+    /// neither as it was nor as it was to become.
+    fn check_free(&self, top: &Path, underway: &Underway) -> Result<(), Error> {
+        let Underway { from, to, files_only, .. } = underway;
+        self.check_idle()?;
+        if !files_only {
+            self.unlock(top);
+        }
+        let path = self.user.git_dir.join("index.lock");
+        if path.exists() {
+            return Err(Error::Locked { path });
+        }
         let is_like = |commit: &str| -> Result<bool, Error> {
             let call = self.on_checkout("diff-index", top).args(["--cached", "--quiet", commit]);
             Ok(call.ask()?.code == 0)
         };
-        if is_like(from)? || is_like(to)? {
+        if *files_only || is_like(from)? || is_like(to)? {
             return Ok(());
         }
         let reason =
