@@ -143,7 +143,7 @@ const RULES: &[Rule] = &[
         what: "no changing of modes, owners and times outside",
         by: By::Mounts,
         gap: "Landlock does not refuse chmod, chown and touch, and there is no mount namespace",
-        weight: Weight::Known,
+        weight: Weight::Wanted,
     },
     Rule {
         name: "udp",

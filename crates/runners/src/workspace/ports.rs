@@ -7,7 +7,8 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -120,10 +121,16 @@ fn is_gone(known: &[u8]) -> bool {
     !Path::new(OsStr::from_bytes(state)).join("repos").join(format!("{attempt}.git")).exists()
 }
 
-/// Whether nobody listens on any port of a block.
+/// Whether nobody listens on any port of a block, in the older or the newer address family.
 fn is_free(first: u16) -> bool {
+    let is_taken = |address: IpAddr, port| match TcpListener::bind((address, port)) {
+        Ok(_) => false,
+        // A machine without one of them has no listeners there.
+        Err(error) => error.kind() == ErrorKind::AddrInUse || address.is_ipv4(),
+    };
+    let everywhere: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
     let mut ports = first..first.saturating_add(BLOCK);
-    ports.all(|port| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok())
+    !ports.any(|port| everywhere.iter().any(|address| is_taken(*address, port)))
 }
 
 /// Gives back what an attempt has leased.

@@ -31,14 +31,14 @@ fn what_each_kernel_holds() {
         told.push_str(&format!("{abi}: {held}; {fit}; own ports {ports}; offline {offline}\n"));
     }
     expect![[r#"
-        0: ; 7 gaps, unfit; own ports 8 gaps, unfit; offline 9 gaps, unfit
-        1: read memory; 5 gaps, unfit; own ports 6 gaps, unfit; offline 7 gaps, unfit
-        2: read move memory; 4 gaps, unfit; own ports 5 gaps, unfit; offline 6 gaps, unfit
-        3: read write move memory; 3 gaps, fit; own ports 4 gaps, unfit; offline 5 gaps, unfit
-        4: read write move network ports memory; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
-        5: read write move devices network ports memory; 2 gaps, fit; own ports 2 gaps, fit; offline 3 gaps, unfit
-        6: read write move devices network ports signals abstract_sockets memory; 0 gaps, fit; own ports 0 gaps, fit; offline 1 gaps, unfit
-        7: read write move devices network ports signals abstract_sockets memory refusals; 0 gaps, fit; own ports 0 gaps, fit; offline 1 gaps, unfit
+        0: ; 8 gaps, unfit; own ports 9 gaps, unfit; offline 10 gaps, unfit
+        1: read memory; 6 gaps, unfit; own ports 7 gaps, unfit; offline 8 gaps, unfit
+        2: read move memory; 5 gaps, unfit; own ports 6 gaps, unfit; offline 7 gaps, unfit
+        3: read write move memory; 4 gaps, fit; own ports 5 gaps, unfit; offline 6 gaps, unfit
+        4: read write move network ports memory; 4 gaps, fit; own ports 4 gaps, fit; offline 5 gaps, unfit
+        5: read write move devices network ports memory; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
+        6: read write move devices network ports signals abstract_sockets memory; 1 gaps, fit; own ports 1 gaps, fit; offline 2 gaps, unfit
+        7: read write move devices network ports signals abstract_sockets memory refusals; 1 gaps, fit; own ports 1 gaps, fit; offline 2 gaps, unfit
     "#]].assert_eq(&told);
 }
 
@@ -68,12 +68,12 @@ fn what_namespaces_add() {
         both, Allow: network, modes, udp; 3 gaps, fit
         both, OwnPorts: network, modes, udp; 4 gaps, unfit
         both, Deny: network, modes, udp; 3 gaps, fit
-        in users, Allow: network, no modes (it takes root, or a network that is denied), udp; 3 gaps, fit
-        in users, OwnPorts: network, no modes (it takes root, or a network that is denied), udp; 4 gaps, unfit
+        in users, Allow: network, no modes (it takes root, or a network that is denied), udp; 4 gaps, fit
+        in users, OwnPorts: network, no modes (it takes root, or a network that is denied), udp; 5 gaps, unfit
         in users, Deny: network, modes, udp; 3 gaps, fit
-        none, Allow: no network (Linux 6.7), no modes (they take root), no udp (they take root); 3 gaps, fit
-        none, OwnPorts: no network (Linux 6.7), no modes (they take root), no udp (they take root); 4 gaps, unfit
-        none, Deny: no network (Linux 6.7), no modes (they take root), no udp (they take root); 5 gaps, unfit
+        none, Allow: no network (Linux 6.7), no modes (they take root), no udp (they take root); 4 gaps, fit
+        none, OwnPorts: no network (Linux 6.7), no modes (they take root), no udp (they take root); 5 gaps, unfit
+        none, Deny: no network (Linux 6.7), no modes (they take root), no udp (they take root); 6 gaps, unfit
     "#]].assert_eq(&told);
 }
 

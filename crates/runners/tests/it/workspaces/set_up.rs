@@ -110,9 +110,15 @@ fn a_port_that_somebody_listens_on_is_not_given_away() {
     let base: u16 = variable(&place, "LEGATION_PORT_BASE").parse().unwrap();
     spaces.keep(&place, &note()).unwrap();
     spaces.remove(&place).unwrap();
-    let _somebody = TcpListener::bind(("127.0.0.1", base + 7)).unwrap();
-    let next: u16 = variable(&create(&spaces, "exec-2"), "LEGATION_PORT_BASE").parse().unwrap();
-    assert!(next > base + 9 || next < base, "{next} is not far from {base}");
+    for (attempt, address) in [("exec-2", "127.0.0.1"), ("exec-3", "::1")] {
+        let Ok(_somebody) = TcpListener::bind((address, base + 7)) else {
+            eprintln!("SKIPPED: nobody can listen on {address}");
+            continue;
+        };
+        let place = create(&spaces, attempt);
+        let next: u16 = variable(&place, "LEGATION_PORT_BASE").parse().unwrap();
+        assert!(next > base + 9 || next < base, "{next} is not far from {base} on {address}");
+    }
 }
 
 #[test]
