@@ -1,6 +1,8 @@
 //! Delegations below delegations: the base from the parent, the result back to it.
 
-use legation_runners::workspace::{From, Kept, Merge, Place, Spaces};
+use std::process::Command;
+
+use legation_runners::workspace::{From, Kept, Merge, Place, Spaces, Start};
 
 use super::project::{
     Project, conflicts, create, files, git, in_every_way, keep, note, read, start, wanted, write,
@@ -240,4 +242,45 @@ fn a_nested_result_does_not_overwrite_what_its_parent_has_and_git_ignores() {
         let kept = read(&parent.root, "secret.log") + &read(&parent.root, "build/out.txt");
         assert_eq!(kept, "mine\nmine\n");
     });
+}
+
+#[test]
+fn a_nested_result_that_cannot_be_written_everywhere_leaves_the_parent_as_it_was() {
+    let project = Project::new();
+    for path in ["a/f", "b/f", "c/f"] {
+        project.write(path, "old\n");
+    }
+    project.commit("files");
+    let spaces = project.open();
+    let parent = create(&spaces, "exec-1");
+    write(&parent.root, "a/f", "old\nof the parent\n");
+    let from = From::Attempt("exec-1".into());
+    spaces.begin(&Start { include_dirty: true, ..start("del-2", from) }).unwrap();
+    let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
+    for path in ["a/f", "b/f", "c/f", "a/new", "b/new", "c/new"] {
+        write(&child.root, path, "of the child\n");
+    }
+    spaces.merge("del-2", &keep(&spaces, &child)).unwrap();
+    // One folder of the parent may not be written to.
+    let closed = parent.root.join("b");
+    let mount = |args: &[&str]| {
+        let closed = [closed.as_path()];
+        let mut command = Command::new("mount");
+        command.args(args).args(closed).status().is_ok_and(|ended| ended.success())
+    };
+    if !mount(&["--bind", closed.to_str().unwrap()]) {
+        eprintln!("SKIPPED: nothing can be mounted here");
+        return;
+    }
+    assert!(mount(&["-o", "remount,ro,bind"]));
+    let before = files(&spaces, &parent);
+    let refused = spaces.bring(&parent, "del-2").unwrap_err().to_string();
+    assert!(refused.starts_with("git read-tree failed"), "{refused}");
+    assert!(!refused.contains("not as they were"), "{refused}");
+    assert_eq!(read(&parent.root, "a/f"), "old\nof the parent\n");
+    assert_eq!(read(&parent.root, "c/f"), "old\n");
+    assert_eq!(files(&spaces, &parent), before);
+    assert!(Command::new("umount").arg(&closed).status().unwrap().success());
+    assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));
+    assert_eq!(read(&parent.root, "a/f"), "of the child\n");
 }
