@@ -9,7 +9,7 @@ use super::super::changes::Changes;
 use super::super::folders::{Made, gone};
 use super::super::{Error, Kept, MAX_FILES_SEEN, Note, Place, Seen};
 use super::history::History;
-use super::works::inside_name;
+use super::works::{inside_name, note_name};
 use super::{Ground, Repository};
 
 /// Letters of the first line of a commit's message.
@@ -106,18 +106,23 @@ impl Repository {
         let made = self.folders.known(place)?;
         let place = &made.place;
         let staged = self.stage(&made, note)?;
-        self.keep_foreign(place, &staged)?;
+        self.keep_foreign((place, note), &staged)?;
         let reference = format!("refs/legation/{}/{}", place.tree, place.attempt);
         let has_more = self.keep_beside(place, &staged.commit)?;
-        if staged.commit == place.base {
-            if has_more {
-                // Nothing to merge; but what lies beside it is found by this name.
-                self.move_names(&format!("update {reference} {}\n", place.base))?;
+        let is_changed = staged.commit != place.base;
+        if is_changed || has_more {
+            // Where there is nothing to merge, what lies beside it is found by this name.
+            let mut orders = format!("update {reference} {}\n", staged.commit);
+            let is_ours = is_changed && staged.head.as_ref() != Some(&staged.commit);
+            if !is_ours {
+                orders.push_str(&self.noted((place, note), &staged)?);
             }
+            self.move_names(&orders)?;
+        }
+        if !is_changed {
             self.folders.write_custody(&place.attempt, None)?;
             return Ok(None);
         }
-        self.move_names(&format!("update {reference} {}\n", staged.commit))?;
         // What brings two sides together is measured by the one that it goes back to.
         let base = made.sides.as_ref().map_or(&place.base, |sides| &sides.ours).clone();
         let kept = Kept { reference, commit: staged.commit, base };
@@ -125,10 +130,19 @@ impl Repository {
         Ok(Some(kept))
     }
 
+    /// What gives a name to the note about work in which no commit is ours: where it came
+    /// from stands in a commit of its own on top, which is part of no history.
+    fn noted(&self, (place, note): (&Place, &Note), staged: &Staged) -> Result<String, Error> {
+        let message = message(place, note, staged.head.is_some());
+        let tree = self.tree_of(&staged.commit)?;
+        let commit = self.commit(&tree, &[&staged.commit], &message)?;
+        Ok(format!("update {} {commit}\n", note_name(&place.tree, &place.attempt)))
+    }
+
     /// Keeps files that lie where another repository belongs, under a name of their own.
     ///
     /// They cannot be part of the work, whose commit holds a pointer at that place.
-    fn keep_foreign(&self, place: &Place, staged: &Staged) -> Result<(), Error> {
+    fn keep_foreign(&self, (place, note): (&Place, &Note), staged: &Staged) -> Result<(), Error> {
         let (paths, removed) = (&staged.foreign, sorted(staged.foreign_removed.iter()));
         if paths.is_empty() && removed.is_empty() {
             return Ok(());
@@ -137,10 +151,12 @@ impl Repository {
         let call = self.on_place("update-index", place).env("GIT_INDEX_FILE", &index);
         call.args(["--add", "-z", "--stdin"]).input(joined(paths)).run()?;
         let tree = self.write_tree(&index)?;
-        let mut message = format!("Files of {} inside submodules\n", place.attempt);
+        let mut lines = vec![format!("Files of {} inside submodules", place.attempt), "".into()];
         if !removed.is_empty() {
-            message.push_str(&format!("\nRemoved:\n{}\n", removed.join("\n")));
+            lines.push(format!("Removed:\n{}\n", removed.join("\n")));
         }
+        lines.extend(trailers(place, note));
+        let message = format!("{}\n", lines.join("\n"));
         let commit = self.commit(&tree, &[&place.base], &message)?;
         let name = inside_name(&place.tree, &place.attempt);
         self.move_names(&format!("update {name} {commit}\n"))
@@ -251,12 +267,21 @@ fn joined(paths: &[Vec<u8>]) -> Vec<u8> {
 
 /// The message of a commit that keeps work, with where it came from.
 fn message(place: &Place, note: &Note, history_usable: bool) -> String {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let title = one_line(&note.title);
     let title = clip(&title, MAX_TITLE_CHARS).into_owned();
     let title =
         if title.is_empty() { format!("Work on {}", one_line(&place.subtask)) } else { title };
     let mut lines = vec![title, String::new()];
+    lines.extend(trailers(place, note));
+    if !history_usable {
+        lines.push("Legation-History: unusable".to_owned());
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Where work came from, a line for each thing that is known.
+fn trailers(place: &Place, note: &Note) -> Vec<String> {
     let cost = note.cost.map(|cost| format!("{} USD", cost.dollars())).unwrap_or_default();
     let trailers = [
         ("Agent", note.agent.as_str()),
@@ -266,14 +291,10 @@ fn message(place: &Place, note: &Note, history_usable: bool) -> String {
         ("Attempt", &place.attempt),
         ("Cost", &cost),
     ];
-    for (name, value) in trailers {
-        if !value.is_empty() {
-            lines.push(format!("Legation-{name}: {}", one_line(value)));
-        }
-    }
-    if !history_usable {
-        lines.push("Legation-History: unusable".to_owned());
-    }
-    lines.push(String::new());
-    lines.join("\n")
+    let known = trailers.into_iter().filter(|(_, value)| !value.is_empty());
+    known.map(|(name, value)| format!("Legation-{name}: {}", one_line(value))).collect()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -114,10 +114,12 @@ impl Repository {
         }
         let beside = work.beside.iter().map(|(name, id)| format!("delete {name} {id}\n"));
         orders.extend(beside);
-        // What held the head of its repository after work from below was merged into it.
-        let head = head_name(&work.tree, &work.attempt);
-        if let Some(commit) = self.resolve(&head)? {
-            orders.push_str(&format!("delete {head} {commit}\n"));
+        // What held the head of its repository after work from below was merged into it, and
+        // what says where it came from.
+        for name in [head_name, note_name].map(|name| name(&work.tree, &work.attempt)) {
+            if let Some(commit) = self.resolve(&name)? {
+                orders.push_str(&format!("delete {name} {commit}\n"));
+            }
         }
         self.move_names(&orders)
     }
@@ -197,6 +199,11 @@ pub(super) fn inside_name(tree: &str, attempt: &str) -> String {
 /// The name that holds what an attempt's repository has checked out, where we moved that.
 pub(super) fn head_name(tree: &str, attempt: &str) -> String {
     format!("{KEPT}{tree}/heads/{attempt}")
+}
+
+/// The name of the note about work in which no commit is ours.
+pub(super) fn note_name(tree: &str, attempt: &str) -> String {
+    format!("{KEPT}{tree}/provenance/{attempt}")
 }
 
 /// The name that holds what was brought to the user's files without a commit.

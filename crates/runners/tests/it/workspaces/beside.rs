@@ -69,6 +69,8 @@ fn an_attempt_that_only_has_another_branch_is_kept_and_there_is_nothing_to_merge
     assert_eq!(spaces.keep(&place, &note()).unwrap(), None);
     spaces.remove(&place).unwrap();
     assert_eq!(beside(&spaces, "exec-1"), ["heads/mine"]);
+    let said = project.git("log -1 --format=%B refs/legation/del-1/provenance/exec-1");
+    assert!(said.contains("Legation-Agent: fixer"), "{said}");
     // What it is found by is on the user's branch; what was found is not, so it stays.
     let old = Limits { max_age: Duration::ZERO, quota_bytes: u64::MAX, unapplied: false };
     assert!(spaces.surplus(old, |_| false).unwrap().is_empty());

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use expect_test::expect;
-use legation_runners::workspace::{Error, Merge, Seen};
+use legation_core::money::Usd;
+use legation_runners::workspace::{Error, Merge, Note, Seen, Surplus};
 
 use super::project::{
     Project, begin, create, files, git, git_args, in_every_way, keep, make_executable, merge, note,
@@ -125,9 +126,22 @@ fn what_the_child_committed_itself_needs_no_commit_of_ours() {
         let place = create(&spaces, "exec-1");
         write(&place.root, "README.md", "changed\n");
         git(&place.root, "commit -q -a -m one");
-        let kept = keep(&spaces, &place);
+        let cost = Some(Usd::from_nanos(500_000_000));
+        let kept = spaces.keep(&place, &Note { cost, ..note() }).unwrap().unwrap();
         assert_eq!(kept.commit, git(&place.root, "rev-parse HEAD"));
         assert_eq!(merge(&spaces, &kept), kept.commit);
+        // Where it came from stands beside it, and is in no history.
+        let note = "refs/legation/del-1/provenance/exec-1";
+        assert_eq!(project.git(&format!("rev-parse {note}^")), kept.commit);
+        assert_eq!(project.git(&format!("diff --name-only {} {note}", kept.commit)), "");
+        let said = project.git(&format!("log -1 --format=%B {note}"));
+        for line in ["Agent: fixer", "Session: sess_", "Delegation: del-1", "Cost: 0.5 USD"] {
+            assert!(said.contains(&format!("Legation-{line}")), "{said}");
+        }
+        spaces.remove(&place).unwrap();
+        let [work] = <[_; 1]>::try_from(spaces.works().unwrap()).unwrap();
+        spaces.clear_away(&Surplus::Kept(Box::new(work))).unwrap();
+        assert_eq!(project.git("for-each-ref refs/legation/del-1/provenance"), "");
     });
 }
 

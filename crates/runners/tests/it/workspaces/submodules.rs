@@ -187,6 +187,8 @@ fn work_that_is_inside_only_is_kept_listed_restored_and_let_go() {
         assert_eq!((works.len(), works[0].attempt.as_str()), (1, "exec-1"));
         assert!(works[0].is_inside_only());
         assert_eq!(works[0].provenance.as_ref().unwrap().agent, "fixer");
+        let said = project.git("log -1 --format=%B refs/legation/del-1/foreign/exec-1");
+        assert!(said.contains("Legation-Agent: fixer"), "{said}");
         assert_eq!(spaces.work_files(&works[0]).unwrap(), ["my sub/inside.txt"]);
         let to = project.outside("restored");
         spaces.restore(&works[0], &to).unwrap();
