@@ -9,7 +9,7 @@
 //! is fetched: protocols are off, and a missing object stays missing.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
@@ -176,17 +176,14 @@ impl Call<'_> {
     }
 
     /// Objects that may be read beside those of the repository, and never written.
-    pub(super) fn borrowing(self, objects: &Path) -> Self {
-        // Colons separate folders here, so the path is always written quoted.
-        let mut quoted = OsString::from("\"");
-        for part in objects.as_os_str().to_string_lossy().chars() {
-            if part == '"' || part == '\\' {
-                quoted.push("\\");
-            }
-            quoted.push(part.to_string());
+    pub(super) fn borrowing<'p>(self, folders: impl IntoIterator<Item = &'p Path>) -> Self {
+        let mut quoted = String::new();
+        for folder in folders {
+            // Colons separate folders here, so the path is always written quoted.
+            let path = folder.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+            quoted.push_str(&format!(":\"{path}\""));
         }
-        quoted.push("\"");
-        self.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted)
+        self.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted.trim_start_matches(':'))
     }
 
     /// Starts it, for a conversation that goes on.

@@ -1,6 +1,6 @@
 //! Workspaces of a project in a git repository.
 //!
-//! A workspace has a repository of its own that borrows the user's objects. No git
+//! A workspace has a repository of its own that borrows objects of the user's. No git
 //! command of ours ever runs with that: the hub, which no child sees, lends its
 //! configuration to all of them, and beside each workspace lies an index of ours
 //! (`repos/<attempt>.git`). In the user's repository only objects, `refs/legation/` and
@@ -23,6 +23,7 @@ mod include;
 mod keep;
 mod large;
 mod lay;
+mod lent;
 mod merge;
 mod mover;
 mod own;
@@ -94,6 +95,8 @@ pub(super) struct Repository {
     cleaner: Cleaner,
     /// Checkouts that wait for their next use.
     shelf: Shelf,
+    /// Held while the store grows that workspaces borrow from.
+    lending: Mutex<()>,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<HashMap<String, HashSet<String>>>,
     /// Histories by base and head, which never change.
@@ -160,6 +163,7 @@ impl Repository {
             told_from: options.told_from,
             cleaner,
             shelf: Shelf::default(),
+            lending: Mutex::default(),
             results,
             histories,
             trees: Mutex::default(),
@@ -285,7 +289,7 @@ impl Mechanism for Repository {
     fn origin(&self) -> Origin {
         let common = &self.user.common_dir;
         let top = self.user.top.clone().unwrap_or_else(|| common.clone());
-        let mut lent = vec![self.user.objects.clone(), common.join("lfs")];
+        let mut lent = vec![self.lent(), common.join("lfs")];
         lent.extend(self.lent_to_submodules());
         Origin { top, lent }
     }

@@ -2,6 +2,7 @@
 
 mod alike;
 mod beside;
+mod borrowed;
 mod built_on;
 mod counts;
 mod crash;

@@ -25,6 +25,7 @@ impl Repository {
         self.clear_pins()?;
         self.clear_pool()?;
         self.clear_setups()?;
+        self.clear_lent()?;
         self.clear_probes()?;
         self.folders.sweep();
         self.folders.clear_drafts();

@@ -56,6 +56,8 @@ impl Repository {
     /// The user's commit, and whether it was made just now.
     fn user_base(&self, start: &Start) -> Result<(String, bool), Error> {
         let head = self.user_head()?;
+        // Before anything of ours is among the user's objects.
+        self.lend(head.as_deref())?;
         match (&self.user.top, start.include_dirty) {
             (Some(top), true) => {
                 let index = self.folders.state.join(format!("{}.index", start.delegation));

@@ -99,7 +99,7 @@ impl Repository {
         let input = format!("{ids}^{kept}\n^{}\n", place.base).into_bytes();
         let call = self.git.call("rev-list", Trust::Repository);
         let call = call.env("GIT_DIR", &self.user.common_dir).within(&self.user.common_dir);
-        let call = call.borrowing(&objects).args(["--topo-order", "--reverse"]).args(what);
+        let call = call.borrowing([&*objects]).args(["--topo-order", "--reverse"]).args(what);
         let call = call.args(["--stdin", "--exclude=refs/legation/*"]);
         let call = call.args(["--exclude=refs/heads/legation/*", "--not", "--all"]);
         match call.input(input).ask() {

@@ -5,7 +5,7 @@
 //! one more uncommitted change, which is kept like any other.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::SystemTime;
@@ -34,14 +34,19 @@ impl Repository {
         if self.is_ancestor(&tip, &staged.commit)? {
             return Ok(Merge::Nothing);
         }
+        // Whoever is to merge it has to have it.
+        let conflict = |files, hunks| {
+            drop(self.give(into, &tip));
+            Ok(Merge::Conflict { files, hunks })
+        };
         let target = if self.is_ancestor(&staged.commit, &tip)? {
-            tip
+            tip.clone()
         } else {
             let ours = self.since(&begun.base, &staged.commit)?;
             match self.trial(&ours, &tip)? {
                 Trial::Conflict { files, tree } => {
                     let hunks = self.hunks(&tree, &files, [&ours, &tip]);
-                    return Ok(Merge::Conflict { files, hunks });
+                    return conflict(files, hunks);
                 }
                 Trial::Fits { tree } if tree == self.tree_of(&staged.commit)? => {
                     return Ok(Merge::Nothing);
@@ -56,7 +61,7 @@ impl Repository {
         let touched = self.touched(Some(&staged.commit), &target)?;
         let files = in_the_way(&made.place.root, &touched);
         if !files.is_empty() {
-            return Ok(Merge::Conflict { files, hunks: Vec::new() });
+            return conflict(files, Vec::new());
         }
         let place = &made.place;
         let call = |name: &str| self.on_place(name, place).env("GIT_INDEX_FILE", &staged.index);
@@ -70,7 +75,9 @@ impl Repository {
             self.move_names(&format!("update {name} {target}\n"))?;
             let folder = made.place.root.join(".git");
             // Should its repository be in no state for that, the files are there all the same.
-            drop(move_along(&folder, &target, &staged.index));
+            if self.give(place, &target).is_ok() {
+                drop(move_along(&folder, &target, &staged.index));
+            }
         }
         Ok(Merge::Clean { commit: target })
     }
@@ -89,17 +96,22 @@ impl Repository {
 fn move_along(folder: &Path, commit: &str, index: &Path) -> io::Result<()> {
     let line = format!("{commit}\n");
     match (Names { own: folder, shared: folder }).head() {
-        Head::At { name: Some(name), .. } => replace(folder, &name, line.as_bytes(), None)?,
-        Head::At { name: None, .. } => replace(folder, "HEAD", line.as_bytes(), None)?,
+        Head::At { name: Some(name), .. } => replace(folder, &name, &mut line.as_bytes(), None)?,
+        Head::At { name: None, .. } => replace(folder, "HEAD", &mut line.as_bytes(), None)?,
         Head::Unborn { .. } | Head::Unclear => return Ok(()),
     }
     let time = fs::metadata(index)?.modified()?;
-    replace(folder, "index", &fs::read(index)?, Some(time))
+    replace(folder, "index", &mut fs::File::open(index)?, Some(time))
 }
 
 /// Replaces a file below a folder. The way there is walked step by step, made where it is
 /// missing, and no link is followed, because the child may have laid one to somewhere else.
-fn replace(folder: &Path, path: &str, bytes: &[u8], time: Option<SystemTime>) -> io::Result<()> {
+pub(super) fn replace(
+    folder: &Path,
+    path: &str,
+    from: &mut dyn Read,
+    time: Option<SystemTime>,
+) -> io::Result<()> {
     let step = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut at: OwnedFd = open(folder, step, Mode::empty())?;
     let mut steps = path.split('/').peekable();
@@ -118,7 +130,7 @@ fn replace(folder: &Path, path: &str, bytes: &[u8], time: Option<SystemTime>) ->
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = openat(&at, &fresh, flags, Mode::from_raw_mode(0o644))?;
         let mut file = fs::File::from(file);
-        file.write_all(bytes)?;
+        io::copy(from, &mut file)?;
         if let Some(time) = time {
             // An index is only as trustworthy as its time; see `index::copy`.
             file.set_modified(time)?;

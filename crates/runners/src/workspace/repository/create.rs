@@ -44,6 +44,7 @@ impl Repository {
         let branch = format!("legation/{}/{subtask}/{attempt}", new.delegation);
         let site = Site { place: &place, shared: &begun.base, branch: &branch };
         let (laid, settled, _turn) = self.lay(&site)?;
+        self.give(&place, &place.base)?;
         // The project's own folder may hold nothing that is committed.
         fs::create_dir_all(&place.cwd).map_err(Error::files("making", &place.cwd))?;
         let submodules = self.fill_submodules(&place)?;

@@ -45,7 +45,7 @@ impl Repository {
         let Some(objects) = self.objects_of(place) else { return Ok(None) };
         let most = format!("--max-count={}", MAX_COMMITS.saturating_add(1));
         let range = format!("^{}", place.base);
-        let call = self.on_objects("rev-list").borrowing(&objects);
+        let call = self.on_objects("rev-list").borrowing([&*objects]);
         let said = call.args(["--topo-order", "--boundary", &most, &head, &range]).ask()?;
         let text = String::from_utf8_lossy(&said.out).into_owned();
         let descends = text.lines().any(|line| line.strip_prefix('-') == Some(&place.base));
@@ -78,7 +78,7 @@ impl Repository {
         let Some(objects) = self.objects_of(place) else { return Ok(false) };
         let wanted: String = ids.iter().map(|id| format!("{id}\n")).collect();
         let wanted = format!("{wanted}^{}\n", place.base).into_bytes();
-        let pack = self.on_objects("pack-objects").borrowing(&objects);
+        let pack = self.on_objects("pack-objects").borrowing([&*objects]);
         let pack = pack.args(["--revs", "--stdout", "--thin", "-q"]).input(wanted);
         let unpack = self.on_objects("unpack-objects").args(["-q", "--strict"]);
         match pack.pipe(unpack) {
@@ -113,7 +113,7 @@ impl Repository {
             }
         }
         let lenders = objects.join(own::ALTERNATES);
-        let is_ours = fs::read(&lenders).is_ok_and(|found| found == own::lenders(&self.user));
+        let is_ours = fs::read(&lenders).is_ok_and(|found| found == own::lenders(&self.lent()));
         (is_ours || !lenders.exists()).then_some(objects)
     }
 }

@@ -52,7 +52,7 @@ impl Repository {
     /// Writes the child's repository.
     pub(super) fn equip(&self, site: &Site<'_>) -> Result<(), Error> {
         let folder = site.place.root.join(".git");
-        own::write_common(&folder, &self.user)?;
+        own::write_common(&folder, &self.user, &self.lent())?;
         own::put_on_branch(&folder, site.branch, &site.place.base)
     }
 

@@ -20,11 +20,11 @@ pub(super) fn write(folder: &Path, user: &User) -> Result<(), Error> {
     put(&folder.join("HEAD"), NOTHING.as_bytes())
 }
 
-/// Makes what the repositories of all workspaces have in common: settings, and the user's
-/// objects to read.
-pub(super) fn write_common(folder: &Path, user: &User) -> Result<(), Error> {
+/// Makes what the repositories of all workspaces have in common: settings, and objects to
+/// read.
+pub(super) fn write_common(folder: &Path, user: &User, lender: &Path) -> Result<(), Error> {
     skeleton(folder, user, "true")?;
-    put(&folder.join("objects").join(ALTERNATES), &lenders(user))
+    put(&folder.join("objects").join(ALTERNATES), &lenders(lender))
 }
 
 /// Has git ask a program what may have changed before it looks for changes itself.
@@ -46,9 +46,9 @@ pub(super) fn configurations(user: &User, program: &str) -> [String; 2] {
 /// Where git looks for folders of objects to borrow.
 pub(super) const ALTERNATES: &str = "info/alternates";
 
-/// Whom a workspace's repository borrows from, as git reads it.
-pub(super) fn lenders(user: &User) -> Vec<u8> {
-    [user.objects.as_os_str().as_encoded_bytes(), b"\n"].concat()
+/// Where a workspace's repository borrows from, as git reads it.
+pub(super) fn lenders(lender: &Path) -> Vec<u8> {
+    [lender.as_os_str().as_encoded_bytes(), b"\n"].concat()
 }
 
 /// Puts such a repository on a branch, at a commit.
@@ -64,7 +64,7 @@ const PACKED: &str = "# pack-refs with: peeled fully-peeled sorted \n";
 
 /// Makes the repository of a submodule in a workspace: detached, borrowing objects.
 pub(super) fn write_detached(folder: &Path, user: &User, commit: &str) -> Result<(), Error> {
-    write_common(folder, user)?;
+    write_common(folder, user, &user.objects)?;
     put(&folder.join("HEAD"), format!("{commit}\n").as_bytes())
 }
 
@@ -86,8 +86,9 @@ fn skeleton(folder: &Path, user: &User, logs: &str) -> Result<(), Error> {
 }
 
 /// All that [`write_common`] writes, as one text.
-pub(super) fn common(user: &User) -> String {
+pub(super) fn common(user: &User, lender: &Path) -> String {
     let mut text = configuration(user, "true");
+    text.push_str(&lender.to_string_lossy());
     for (name, bytes) in user.local() {
         let bytes = bytes.unwrap_or_default();
         text.push_str(&format!("{name}\0{}\0", String::from_utf8_lossy(&bytes)));

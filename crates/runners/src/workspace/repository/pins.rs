@@ -58,7 +58,7 @@ impl Repository {
     /// The pin of a commit, made if need be. It stays while the turn is held.
     pub(super) fn pinned(&self, commit: &str) -> Result<(Pin, Turn), Error> {
         let state = &self.folders.state;
-        let view = [&*self.user.view(), &*own::common(&self.user), PROGRAM];
+        let view = [&*self.user.view(), &*own::common(&self.user, &self.lent()), PROGRAM];
         let name = format!("{commit}-{}", digest::hex(&view, VIEW_DIGITS));
         for _ in 0..MAX_ROUNDS {
             let turn = turn::together(state)?;
@@ -110,7 +110,7 @@ impl Repository {
             }
         };
         self.date_back(&fresh, &files)?;
-        own::write_common(&files.join(".git"), &self.user)?;
+        own::write_common(&files.join(".git"), &self.user, &self.lent())?;
         self.have_told(&fresh, &files)?;
         let index = fresh.join("index");
         let times = index::times(&index, self.user.hash_bytes)?;

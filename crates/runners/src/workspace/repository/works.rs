@@ -18,7 +18,7 @@ const INSIDE: &str = "foreign/";
 /// What stands between a tree and a delegation in the name of what was brought to the user.
 const APPLIED: &str = "applied/";
 /// Where every result has its branch.
-const RESULTS: &str = "refs/heads/legation/";
+pub(super) const RESULTS: &str = "refs/heads/legation/";
 
 impl Repository {
     /// Every work that is kept.

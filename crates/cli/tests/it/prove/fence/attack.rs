@@ -22,6 +22,10 @@ const ATTACKS: &[(&str, &str)] = &[
     ),
     ("read the journal", "cat $PROJECT/.legation/legation.db"),
     ("read the log", "cat $PROJECT/.legation/logs/delegation.jsonl"),
+    (
+        "read what was kept of another tree",
+        "git cat-file -p $KEPT || git -C $PROJECT cat-file -p $KEPT || cat $PROJECT/.git/objects/$LOOSE",
+    ),
     ("read the secret", "cat $STATE/secret"),
     ("read .env", "cat $PROJECT/.env"),
     ("write to the checkout", "echo pwned > $PROJECT/README.md"),
@@ -90,6 +94,10 @@ impl Scene {
              echo mine > mine.txt; legation submit --status completed --summary tried"
         );
         stage.agent("hostile", "", &script);
+        let earlier = "echo s3cret > kept.txt; git add -A; git commit -qm kept\n\
+                       legation submit --status completed --summary kept";
+        stage.agent("earlier", "", earlier);
+        assert_eq!(stage.json(&["delegate", "--agent", "earlier", "Keep it"]).0, 0);
         let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "sibling", "Wait"]);
         let sibling = begun["delegationId"].as_str().unwrap().to_owned();
         let scene = Self { stage, sibling };
@@ -102,9 +110,14 @@ impl Scene {
         let stage = &self.stage;
         wait_for("the sibling", || stage.out("sibling").exists().then_some(()));
         let paths = stage.paths();
+        let named = "git for-each-ref --count=1 --format='%(objectname)' refs/heads/legation";
+        let kept = String::from_utf8(stage.shell(named).stdout).unwrap().trim().to_owned();
+        let (folder, name) = kept.split_at(2);
         let world = format!(
-            "{}PROJECT={}\nSTATE={}\nENGINE={}\nREMOTE={}\nSHARED={}\n",
+            "{}KEPT={kept}\nLOOSE={}/{}\nPROJECT={}\nSTATE={}\nENGINE={}\nREMOTE={}\nSHARED={}\n",
             stage.told("sibling").trim().replace(' ', "\n") + "\n",
+            folder,
+            name,
             stage.project().display(),
             paths.state.display(),
             stage.engine().unwrap(),
@@ -221,6 +234,7 @@ fn without_the_fence_the_same_child_gets_through() {
         read the token of a sibling: yes
         read the journal: yes
         read the log: yes
+        read what was kept of another tree: yes
         read the secret: yes
         read .env: yes
         write to the checkout: yes
