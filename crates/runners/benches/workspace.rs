@@ -41,7 +41,8 @@ fn measure(scratch: &Path, (files, only): (usize, Option<&str>)) -> Result<Vec<F
     let project = scratch.join("project");
     fill(&project, files)?;
     let mut found = Vec::new();
-    if files == CROWD.1 && only.is_none_or(|only| only == "crowd") {
+    let is_crowded = files == CROWD.1 && only.is_none_or(|only| only == "crowd");
+    if is_crowded {
         // First of all: a file system is slow to make files right after many were deleted.
         settle();
         found.push(labelled(("legation", "crowd", files), crowd(scratch, &project)?));
@@ -62,6 +63,10 @@ fn measure(scratch: &Path, (files, only): (usize, Option<&str>)) -> Result<Vec<F
         found.push(labelled(("git worktree", name, files), bare.remove(&project)?));
         drop(spaces);
         fs::remove_dir_all(&state)?;
+    }
+    if is_crowded {
+        settle();
+        found.push(labelled(("git worktree", "crowd", files), bare_crowd(scratch, &project)?));
     }
     Ok(found)
 }
@@ -184,7 +189,9 @@ fn end(spaces: &Spaces, place: &Place) -> Result<(f64, f64)> {
 }
 
 fn one_by_one(spaces: &Spaces, project: &Path, bare: &mut Bare) -> Result<Figures> {
+    let start = Instant::now();
     begin(spaces, "del-1")?;
+    let begun = ms(start);
     let (place, first) = create(spaces, "del-1", "exec-first")?;
     let (_, mut removes) = (end(spaces, &place)?, Vec::new());
     let (mut creates, mut looks, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
@@ -213,6 +220,7 @@ fn one_by_one(spaces: &Spaces, project: &Path, bare: &mut Bare) -> Result<Figure
     let status = median(statuses);
     let mut figures = Figures::new();
     figures.extend([("first_create_ms".into(), first.into()), ("status_ms".into(), status.into())]);
+    figures.insert("begin_ms".into(), begun.into());
     figures.insert("create_ms".into(), median(creates).into());
     figures.insert("idle_create_ms".into(), idle.into());
     figures.insert("moved_create_ms".into(), moved.into());
@@ -228,7 +236,8 @@ fn crowd(scratch: &Path, project: &Path) -> Result<Figures> {
     let state = scratch.join("crowd");
     let options = Options { mechanism: Wanted::Overlay, ..Options::default() };
     let spaces = Spaces::open_with(project, &state, &options)?;
-    let base = begin(&spaces, "del-1")?;
+    begin(&spaces, "del-1")?;
+    let base = head(project)?;
     let mut figures = Figures::new();
     let (mut failed, mut wrong) = (0_u32, 0_u32);
     for key in ["wall_s", "warm_wall_s"] {
@@ -240,16 +249,49 @@ fn crowd(scratch: &Path, project: &Path) -> Result<Figures> {
                 failed = failed.saturating_add(1);
                 continue;
             };
-            let mut head = Command::new("git");
-            let head = head.current_dir(&place.root).args(["rev-parse", "HEAD"]).output()?;
-            let is_wrong = String::from_utf8_lossy(&head.stdout).trim() != base;
-            wrong = wrong.saturating_add(u32::from(is_wrong));
+            wrong = wrong.saturating_add(u32::from(head(&place.root)? != base));
             spaces.keep(&place, &Note::default())?;
             spaces.remove(&place)?;
         }
     }
     figures.insert("failed".into(), f64::from(failed).into());
     figures.insert("wrong_base".into(), f64::from(wrong).into());
+    Ok(figures)
+}
+
+/// The commit that git has checked out.
+fn head(folder: &Path) -> Result<String> {
+    let said = Command::new("git").current_dir(folder).args(["rev-parse", "HEAD"]).output()?;
+    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
+}
+
+/// The same with worktrees of git alone.
+fn bare_crowd(scratch: &Path, project: &Path) -> Result<Figures> {
+    let base = head(project)?;
+    let trees: Vec<_> = (0..CROWD.0).map(|number| scratch.join(format!("bare-{number}"))).collect();
+    let add = |tree: &Path| {
+        let words = ["worktree", "add", "-q", "--detach", tree.to_str().unwrap_or_default()];
+        git(project, &words).is_ok()
+    };
+    let start = Instant::now();
+    let made: Vec<bool> = std::thread::scope(|scope| {
+        let threads: Vec<_> = trees.iter().map(|tree| scope.spawn(move || add(tree))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
+    });
+    let mut figures = Figures::new();
+    figures.insert("wall_s".into(), (ms(start) / 1000.0).into());
+    let failed: u32 = made.iter().map(|made| u32::from(!made)).sum();
+    figures.insert("failed".into(), f64::from(failed).into());
+    let mut wrong = 0_u32;
+    for tree in trees.iter().zip(made).filter_map(|(tree, made)| made.then_some(tree)) {
+        wrong = wrong.saturating_add(u32::from(head(tree)? != base));
+    }
+    figures.insert("wrong_base".into(), f64::from(wrong).into());
+    for tree in trees {
+        // One that was not made need not go.
+        drop(fs::remove_dir_all(&tree));
+    }
+    git(project, &["worktree", "prune"])?;
     Ok(figures)
 }
 

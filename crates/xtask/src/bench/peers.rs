@@ -114,6 +114,16 @@ impl Goal {
         })
     }
 
+    /// Whether there is a limit, and no figure to hold against it.
+    pub fn is_unmeasured(&self, found: &[Figures]) -> bool {
+        !matches!(self.reach, Reach::Nothing) && self.of(found, OURS).is_none()
+    }
+
+    /// What it is about, in words.
+    pub fn what(&self) -> String {
+        format!("{} {}: {}", self.run.mode, self.run.n, self.key)
+    }
+
     fn all(&self, found: &[Figures]) -> Vec<(String, f64)> {
         let of_run = |figures: &&Figures| {
             let n = figures.get("n").and_then(Value::as_u64);
@@ -166,8 +176,7 @@ pub fn table(goals: &[Goal], found: &[Figures]) -> String {
     let mut table = format!("{:<34} {:>12} {:>12}\n", "", OURS, "wanted");
     for goal in goals {
         let Some((_, ours)) = goal.of(found, OURS) else { continue };
-        let Run { mode, n } = goal.run;
-        let what = format!("{mode} {n}: {}", goal.key);
+        let what = goal.what();
         let verdict = if goal.is_missed(found) { "  MISSED" } else { "" };
         let (figure, wanted) = (short(ours), goal.wanted());
         // Writing to a string cannot fail.
@@ -176,13 +185,9 @@ pub fn table(goals: &[Goal], found: &[Figures]) -> String {
         peers.retain(|(name, _)| name != OURS);
         peers.sort_by(|one, other| one.1.total_cmp(&other.1));
         for (name, figure) in peers {
-            let ratio = short(figure / ours);
-            let _ = writeln!(
-                table,
-                "    {name:<30} {:>12} {:>12}",
-                short(figure),
-                format!("× {ratio}")
-            );
+            let ratio = Some(figure / ours).filter(|ratio| ratio.is_finite());
+            let ratio = ratio.map_or_else(String::new, |ratio| format!("× {}", short(ratio)));
+            let _ = writeln!(table, "    {name:<30} {:>12} {ratio:>12}", short(figure));
         }
     }
     table.trim_end().to_owned()
