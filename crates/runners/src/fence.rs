@@ -24,7 +24,7 @@ use legation_core::returns::FenceRefusal;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use capabilities::may_mount;
-pub use kernel::{Held, Kernel, Rule};
+pub use kernel::{Asked, Held, Kernel, Rule};
 pub(crate) use namespaces::prepare;
 pub use namespaces::{Namespaces, SWITCHES};
 pub use refusals::{ACCESS, DOMAIN, MAX_TOLD, Refusals};
@@ -86,6 +86,11 @@ impl Standing {
 }
 
 impl Fence {
+    /// What is asked of it.
+    pub fn asked(&self) -> Asked {
+        Asked { network: self.network, required: self.required }
+    }
+
     /// Starts a program inside the fence. Where the fence cannot be raised, the program
     /// is started without, or not at all where it was required.
     pub fn start(&self, command: &mut Command) -> Result<(Child, Standing), Error> {
@@ -105,10 +110,10 @@ impl Fence {
     /// be started at all.
     pub(crate) fn expected(&self) -> Result<Standing, Error> {
         let kernel = Kernel::current();
-        match (kernel.unfit(self.network).filter(|_| self.required), &kernel.obstacle) {
+        match (kernel.unfit(self.asked()).filter(|_| self.required), &kernel.obstacle) {
             (Some(why), _) => Err(Error::NoFence(why)),
             (None, Some(why)) => Ok(Standing::off(why.clone())),
-            (None, None) => Ok(Standing::on(kernel.gaps(self.network))),
+            (None, None) => Ok(Standing::on(kernel.gaps(self.asked()))),
         }
     }
 
@@ -126,9 +131,9 @@ impl Fence {
     /// Raises the fence around this thread, then starts the program.
     fn start_inside(&self, command: &mut Command) -> Result<(io::Result<Child>, Standing), String> {
         let (kernel, mut gaps) = raise::raise(self)?;
-        match kernel.unfit(self.network) {
+        match kernel.unfit(self.asked()) {
             Some(why) if self.required => return Err(why),
-            Some(_) | None => gaps.extend(kernel.gaps(self.network)),
+            Some(_) | None => gaps.extend(kernel.gaps(self.asked())),
         }
         Ok((command.spawn(), Standing::on(gaps)))
     }

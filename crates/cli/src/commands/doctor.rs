@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use legation_core::config::{self, Sandbox};
 use legation_core::prices;
-use legation_runners::fence::{Held, Kernel};
+use legation_runners::fence::{Asked, Held, Kernel};
 use legation_runners::keep::Ceilings;
 use serde::Serialize;
 
@@ -110,7 +110,7 @@ impl Report {
         let mut problems = looked.problems;
         let fence = Fence::of(&looked.config.sandbox);
         if fence.setting == config::Fence::Require
-            && let Some(why) = Kernel::current().unfit(fence.network)
+            && let Some(why) = Kernel::current().unfit(Asked::of(&looked.config.sandbox))
         {
             problems.push(format!("`sandbox.fence` is `require`, so nothing runs here: {why}"));
         }
@@ -161,7 +161,7 @@ impl Fence {
     fn of(sandbox: &Sandbox) -> Self {
         let kernel = Kernel::current();
         let is_wanted = sandbox.fence != config::Fence::Off;
-        let rules = kernel.rules(sandbox.network).map(|(rule, held)| {
+        let rules = kernel.rules(Asked::of(sandbox)).map(|(rule, held)| {
             let why = match held {
                 Held::Yes if is_wanted => None,
                 Held::Yes => Some("`sandbox.fence` is off".to_owned()),

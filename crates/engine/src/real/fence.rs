@@ -11,7 +11,7 @@ use legation_core::config::{self, Config, Sandbox};
 use legation_core::ids::AgentId;
 use legation_core::returns::Receipt;
 use legation_runners::command::{HAND_IN, SCHEMA_FILE};
-use legation_runners::fence::{Fence, Kernel, Standing};
+use legation_runners::fence::{Asked, Fence, Kernel, Standing};
 use legation_runners::keep::{Ceilings, Order};
 use legation_runners::supervise::Exit;
 use legation_runners::workspace::{Place, Spaces};
@@ -117,8 +117,8 @@ impl Inner {
     /// Whether programs shall run inside a fence, and can.
     pub(super) fn is_fence_wanted(&self) -> bool {
         let home = self.home();
-        let Sandbox { fence, network, .. } = &home.config.sandbox;
-        *fence != config::Fence::Off && Kernel::current().unfit(*network).is_none()
+        let sandbox = &home.config.sandbox;
+        sandbox.fence != config::Fence::Off && Kernel::current().unfit(Asked::of(sandbox)).is_none()
     }
 
     /// The same order, with a fence around its program if there shall be one.
@@ -162,7 +162,7 @@ impl Inner {
             return None;
         }
         let unlimited = || ceilings(sandbox).gaps().into_iter().next();
-        let why = Kernel::current().unfit(sandbox.network).or_else(unlimited)?;
+        let why = Kernel::current().unfit(Asked::of(sandbox)).or_else(unlimited)?;
         Some(format!("`sandbox.fence` requires a fence, and there can be none here: {why}"))
     }
 

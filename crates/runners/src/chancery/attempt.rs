@@ -77,8 +77,8 @@ fn standing(order: &Order) -> Result<Sum, fence::Error> {
 
 /// Whether nothing may be reached over the network.
 fn is_offline(order: &Order) -> bool {
-    let network = order.fence.as_ref().map(|fence| fence.network).unwrap_or_default();
-    network == Network::Deny && Kernel::current().unfit(network).is_none()
+    let asked = order.fence.as_ref().map(fence::Fence::asked).unwrap_or_default();
+    asked.network == Network::Deny && Kernel::current().unfit(asked).is_none()
 }
 
 /// A conversation that is held.

@@ -3,11 +3,32 @@
 use std::sync::OnceLock;
 
 use landlock::{LandlockStatus, RestrictionStatus, RulesetStatus};
-use legation_core::config::Network;
+use legation_core::config::{self, Network, Sandbox};
 
 use super::audit;
 use super::namespaces::Namespaces;
 use super::raise::{blank, in_words};
+
+/// What the configuration asks of a fence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Whether the network can be used.
+    pub network: Network,
+    /// Whether programs may not be started without it.
+    pub required: bool,
+}
+
+impl Asked {
+    /// What the configuration asks.
+    pub fn of(sandbox: &Sandbox) -> Self {
+        Self { network: sandbox.network, required: sandbox.fence == config::Fence::Require }
+    }
+
+    /// Whether it is worth a user namespace, where files of others belong to `nobody`.
+    pub(super) fn is_worth_users(self) -> bool {
+        self.required || self.network == Network::Deny
+    }
+}
 
 /// What a fence is made of, as it is here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -213,22 +234,24 @@ impl Kernel {
         self.obstacle.is_none()
     }
 
-    /// Every rule, and whether it holds here around programs that may use the network or not.
-    pub fn rules(&self, network: Network) -> impl Iterator<Item = (&'static Rule, Held)> + '_ {
-        RULES.iter().map(move |rule| (rule, self.holds(rule, network)))
+    /// Every rule, and whether a fence of which this is asked holds it here.
+    pub fn rules(&self, asked: Asked) -> impl Iterator<Item = (&'static Rule, Held)> + '_ {
+        RULES.iter().map(move |rule| (rule, self.holds(rule, asked)))
     }
 
-    fn holds(&self, rule: &Rule, network: Network) -> Held {
+    fn holds(&self, rule: &Rule, asked: Asked) -> Held {
         let (namespaced, why) = match &self.namespaces {
             Namespaces::Both => (true, None),
-            Namespaces::InUsers => (true, Some("it takes root, or a network that is denied")),
+            Namespaces::InUsers => {
+                (true, Some("it takes root, a network that is denied, or a fence that is required"))
+            }
             Namespaces::None(why) => (false, Some(why.as_str())),
         };
         let (is_held, why) = match rule.by {
             By::Landlock(since) => (self.abi >= since, None),
             By::LandlockOrNetwork(since) => (self.abi >= since || namespaced, None),
             By::Network => (namespaced, why),
-            By::Mounts => (self.namespaces.hold_modes(network), why),
+            By::Mounts => (self.namespaces.hold_modes(asked), why),
             By::Audit(since) => {
                 (self.abi >= since && self.untold.is_none(), self.untold.as_deref())
             }
@@ -242,16 +265,16 @@ impl Kernel {
     }
 
     /// Why a fence here is not worth its name; none if it is.
-    pub fn unfit(&self, network: Network) -> Option<String> {
+    pub fn unfit(&self, asked: Asked) -> Option<String> {
         if let Some(obstacle) = &self.obstacle {
             return Some(obstacle.clone());
         }
         let needed = |rule: &Rule| match rule.weight {
             Weight::Needed => true,
-            Weight::NeededWith(asked) => network == asked,
+            Weight::NeededWith(network) => asked.network == network,
             Weight::Wanted | Weight::Known => false,
         };
-        let mut rules = self.rules(network).filter(|(rule, _)| needed(rule));
+        let mut rules = self.rules(asked).filter(|(rule, _)| needed(rule));
         rules.find_map(|(_, held)| match held {
             Held::Yes => None,
             Held::No(gap) => Some(gap),
@@ -259,13 +282,13 @@ impl Kernel {
     }
 
     /// What was asked for, or a newer kernel would hold, and this one does not, in words.
-    pub fn gaps(&self, network: Network) -> Vec<String> {
-        let asked = |rule: &Rule| match rule.weight {
+    pub fn gaps(&self, asked: Asked) -> Vec<String> {
+        let counts = |rule: &Rule| match rule.weight {
             Weight::Needed | Weight::Wanted => true,
-            Weight::NeededWith(asked) => network == asked,
+            Weight::NeededWith(network) => asked.network == network,
             Weight::Known => false,
         };
-        let rules = self.rules(network).filter(|(rule, _)| asked(rule));
+        let rules = self.rules(asked).filter(|(rule, _)| counts(rule));
         let missing = rules.filter_map(|(_, held)| match held {
             Held::Yes => None,
             Held::No(gap) => Some(gap),

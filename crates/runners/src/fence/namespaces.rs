@@ -18,8 +18,8 @@ use rustix::mount::{
 use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags;
 
-use super::Fence;
 use super::capabilities::may_mount;
+use super::{Asked, Fence};
 use crate::mounts;
 
 /// Programs change modes and owners of their own terminals.
@@ -48,7 +48,7 @@ pub enum Namespaces {
     /// Of mounts and of the network.
     Both,
     /// The same inside a user namespace, where files of others belong to `nobody`. That
-    /// is only worth it where the network is denied.
+    /// is only worth it where the network is denied, or a fence required.
     InUsers,
     /// None, for this reason.
     None(String),
@@ -79,10 +79,10 @@ impl Namespaces {
     }
 
     /// Whether modes, owners and times can be held.
-    pub(super) fn hold_modes(&self, network: Network) -> bool {
+    pub(super) fn hold_modes(&self, asked: Asked) -> bool {
         match self {
             Self::Both => true,
-            Self::InUsers => network == Network::Deny,
+            Self::InUsers => asked.is_worth_users(),
             Self::None(_) => false,
         }
     }
@@ -100,7 +100,7 @@ pub(super) struct Entered {
 ///
 /// Where that is refused, the namespaces will be, and with them whatever requires them.
 pub(crate) fn prepare(fence: &Fence) {
-    if fence.network == Network::Deny && !may_mount() {
+    if fence.asked().is_worth_users() && !may_mount() {
         let _ = own_users();
     }
 }
@@ -118,10 +118,11 @@ fn own_users() -> io::Result<()> {
 pub(super) fn enter(fence: &Fence) -> Entered {
     let none = |why: String| Entered { namespaces: Namespaces::None(why), gaps: Vec::new() };
     if !may_mount() {
-        return match fence.network {
-            Network::Allow | Network::OwnPorts => none("they take root".to_owned()),
-            Network::Deny => none("no user namespace can be made here".to_owned()),
+        let why = match fence.asked().is_worth_users() {
+            true => "no user namespace can be made here",
+            false => "they take root",
         };
+        return none(why.to_owned());
     }
     let flags = match fence.network {
         Network::Allow | Network::OwnPorts => UnshareFlags::NEWNS,

@@ -3,17 +3,22 @@
 use expect_test::expect;
 use landlock::{AccessFs, Ruleset, RulesetAttr};
 use legation_core::config::Network;
-use legation_runners::fence::{Error, Held, Kernel, Namespaces};
+use legation_runners::fence::{Asked, Error, Held, Kernel, Namespaces};
 
 use super::stage::Stage;
 
-const EVERY_NETWORK: [Network; 3] = [Network::Allow, Network::OwnPorts, Network::Deny];
+const EVERY_NETWORK: [Asked; 3] =
+    [asked(Network::Allow), asked(Network::OwnPorts), asked(Network::Deny)];
+
+const fn asked(network: Network) -> Asked {
+    Asked { network, required: false }
+}
 
 fn none() -> Namespaces {
     Namespaces::None("they take root".to_owned())
 }
 
-fn fitness(kernel: &Kernel, network: Network) -> String {
+fn fitness(kernel: &Kernel, network: Asked) -> String {
     let gaps = kernel.gaps(network).len();
     format!("{gaps} gaps, {}", if kernel.unfit(network).is_none() { "fit" } else { "unfit" })
 }
@@ -24,7 +29,7 @@ fn what_each_kernel_holds() {
     for abi in 0..=7 {
         let obstacle = (abi == 0).then(|| "this kernel has no Landlock".to_owned());
         let kernel = Kernel { abi, obstacle, namespaces: none(), untold: None };
-        let held = kernel.rules(Network::Allow).filter(|(_, held)| *held == Held::Yes);
+        let held = kernel.rules(asked(Network::Allow)).filter(|(_, held)| *held == Held::Yes);
         let held: Vec<&str> = held.map(|(rule, _)| rule.name).collect();
         let [fit, ports, offline] = EVERY_NETWORK.map(|network| fitness(&kernel, network));
         let held = held.join(" ");
@@ -49,8 +54,9 @@ fn what_namespaces_add() {
         [("both", Namespaces::Both), ("in users", Namespaces::InUsers), ("none", none())]
     {
         let kernel = Kernel { abi: 3, obstacle: None, namespaces, untold: None };
-        for network in EVERY_NETWORK {
-            let rules = kernel.rules(network);
+        let required = Asked { required: true, ..Asked::default() };
+        for asked in EVERY_NETWORK.into_iter().chain([required]) {
+            let rules = kernel.rules(asked);
             let rules = rules.filter(|(rule, _)| ["network", "modes", "udp"].contains(&rule.name));
             let rules: Vec<String> = rules
                 .map(|(rule, held)| match held {
@@ -60,20 +66,25 @@ fn what_namespaces_add() {
                     }
                 })
                 .collect();
-            let fitness = fitness(&kernel, network);
-            told.push_str(&format!("{name}, {network:?}: {}; {fitness}\n", rules.join(", ")));
+            let fitness = fitness(&kernel, asked);
+            let Asked { network, required } = asked;
+            let network = if required { "required".into() } else { format!("{network:?}") };
+            told.push_str(&format!("{name}, {network}: {}; {fitness}\n", rules.join(", ")));
         }
     }
     expect![[r#"
         both, Allow: network, modes, udp; 3 gaps, fit
         both, OwnPorts: network, modes, udp; 4 gaps, unfit
         both, Deny: network, modes, udp; 3 gaps, fit
-        in users, Allow: network, no modes (it takes root, or a network that is denied), udp; 4 gaps, fit
-        in users, OwnPorts: network, no modes (it takes root, or a network that is denied), udp; 5 gaps, unfit
+        both, required: network, modes, udp; 3 gaps, fit
+        in users, Allow: network, no modes (it takes root, a network that is denied, or a fence that is required), udp; 4 gaps, fit
+        in users, OwnPorts: network, no modes (it takes root, a network that is denied, or a fence that is required), udp; 5 gaps, unfit
         in users, Deny: network, modes, udp; 3 gaps, fit
+        in users, required: network, modes, udp; 3 gaps, fit
         none, Allow: no network (Linux 6.7), no modes (they take root), no udp (they take root); 4 gaps, fit
         none, OwnPorts: no network (Linux 6.7), no modes (they take root), no udp (they take root); 5 gaps, unfit
         none, Deny: no network (Linux 6.7), no modes (they take root), no udp (they take root); 6 gaps, unfit
+        none, required: no network (Linux 6.7), no modes (they take root), no udp (they take root); 4 gaps, fit
     "#]].assert_eq(&told);
 }
 
@@ -82,7 +93,7 @@ fn why_refusals_are_not_told_is_said() {
     let why = |abi, untold: Option<&str>| {
         let untold = untold.map(str::to_owned);
         let kernel = Kernel { abi, obstacle: None, namespaces: none(), untold };
-        let mut rules = kernel.rules(Network::Allow);
+        let mut rules = kernel.rules(asked(Network::Allow));
         rules.find_map(|(rule, held)| (rule.name == "refusals").then_some(held)).unwrap()
     };
     let tells = "the kernel tells it to the machine's audit log, from Landlock 7 (Linux 6.15)";
@@ -96,7 +107,7 @@ fn this_kernel_is_asked_once_and_can_fence() {
     let kernel = Kernel::current();
     assert!(kernel.can_fence(), "{kernel:?}");
     assert!(std::ptr::eq(kernel, Kernel::current()));
-    assert_eq!(Stage::new().try_run("true").unwrap().1.gaps, kernel.gaps(Network::Allow));
+    assert_eq!(Stage::new().try_run("true").unwrap().1.gaps, kernel.gaps(asked(Network::Allow)));
 }
 
 /// Runs something on a thread that is inside so many fences that the kernel raises no

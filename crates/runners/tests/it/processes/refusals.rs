@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use legation_runners::fence::{Fence, Held, Kernel};
+use legation_runners::fence::{Asked, Fence, Held, Kernel};
 use rustix::net::netlink::AUDIT;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use rustix::net::{recv, send, socket_with};
@@ -79,7 +79,7 @@ fn turn() -> File {
 
 /// Whether the kernel tells already.
 fn is_told() -> bool {
-    let mut rules = Kernel::current().rules(legation_core::config::Network::Allow);
+    let mut rules = Kernel::current().rules(Asked::default());
     rules.any(|(rule, held)| rule.name == "refusals" && held == Held::Yes)
 }
 

@@ -217,6 +217,22 @@ fn nor_does_one_of_somebody_who_is_not_root() {
 }
 
 #[test]
+fn nor_can_modes_and_times_be_changed_where_the_fence_is_required() {
+    for mechanism in ["worktree", "overlay"] {
+        let config = ONCE.replace("worktree", mechanism);
+        let stage = Stage::of_nobody(&config, "fence = \"require\"");
+        let (_, doctor) = stage.json(&["doctor"]);
+        let rules = doctor["fence"]["rules"].as_array().unwrap();
+        let modes = rules.iter().find(|rule| rule["name"] == "modes").unwrap();
+        if doctor["workspaces"]["mechanism"] != mechanism || modes["held"] != true {
+            eprintln!("SKIPPED: this cannot be had here: {} {modes}", doctor["workspaces"]);
+            continue;
+        }
+        assert_eq!(attacked(stage), (Vec::new(), Value::Null), "{mechanism}");
+    }
+}
+
+#[test]
 fn without_the_fence_the_same_child_gets_through() {
     let scene = Scene::new(Stage::unfenced(ONCE));
     let stage = &scene.stage;
