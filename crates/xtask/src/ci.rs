@@ -9,14 +9,14 @@ use anyhow::{Result, bail};
 
 use crate::process::{self, cargo, say};
 use crate::setup::{DENY, NEXTEST};
-use crate::{conformance, real_agents, tidy};
+use crate::{conformance, real_agents, soak, tidy};
 
 /// How many seeds the simulator runs against the rules alone.
 const SEEDS: &str = "2000";
 /// How many it runs against the engine.
 const ENGINE_SEEDS: &str = "500";
 
-/// Runs every check: format, lints, tests, tidy, licences and sources, simulator, MCP,
+/// Runs every check: format, lints, tests, kills, tidy, licences and sources, simulator, MCP,
 /// real agents.
 #[derive(clap::Args)]
 pub struct Args {
@@ -43,6 +43,11 @@ const STEPS: &[Step] = &[
     },
     Step { name: "clippy", what: "no lint complains", run: clippy },
     Step { name: "test", what: "the tests pass", run: test },
+    Step {
+        name: "soak",
+        what: "workspaces survive five hundred kills",
+        run: || soak::run(&soak::Args::default()),
+    },
     Step { name: "tidy", what: "the house rules hold", run: || tidy::run(&tidy::Args {}) },
     Step { name: "deny", what: "licences, banned crates and sources are in order", run: deny },
     Step { name: "sim", what: "the simulator finds no fault", run: sim },

@@ -10,6 +10,9 @@ const CYCLES: &str = "RUNNERS_TEST_CYCLES";
 const TEST: &str =
     "workspaces::crash::a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing";
 
+/// How many processes are killed for each of the three ways of making workspaces.
+const USUAL_CYCLES: u32 = 170;
+
 /// Kills processes that work in workspaces, many times over.
 #[derive(clap::Args)]
 pub struct Args {
@@ -17,7 +20,7 @@ pub struct Args {
     #[arg(value_enum)]
     _subject: Subject,
     /// How many processes are killed for each of the three ways of making workspaces.
-    #[arg(long, default_value_t = 170)]
+    #[arg(long, default_value_t = USUAL_CYCLES)]
     cycles: u32,
 }
 
@@ -26,6 +29,12 @@ pub struct Args {
 pub enum Subject {
     /// Workspaces.
     Workspace,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self { _subject: Subject::Workspace, cycles: USUAL_CYCLES }
+    }
 }
 
 /// Runs the test for as many cycles as asked for.

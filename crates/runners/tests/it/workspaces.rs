@@ -30,6 +30,7 @@ mod round;
 mod set_up;
 mod shapes;
 mod sparse;
+mod steps;
 mod submodules;
 mod taken_back;
 mod told;

@@ -1,11 +1,12 @@
 //! A process that is killed at any moment loses no work and leaves nothing behind.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use legation_runners::workspace::{Merge, Spaces, Wanted};
@@ -13,7 +14,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::project::{Project, begin, create, in_way, note, wanted, write};
 
-/// The project of the child, its way of making workspaces, and the name of its first attempt.
+/// The project of the child, its way of making workspaces, the name of its first attempt, and
+/// how many there are.
 const WORK_IN: &str = "RUNNERS_TEST_WORK_IN";
 /// How often a process is killed; more on demand.
 const CYCLES: &str = "RUNNERS_TEST_CYCLES";
@@ -50,26 +52,46 @@ fn work(spaces: &Spaces, first: &str, attempts: usize) {
 fn a_process_works_and_says_what_it_has_done() {
     match std::env::var(WORK_IN) {
         Ok(order) => {
-            let [dir, state, way, first] =
+            let [dir, state, way, first, attempts] =
                 order.split('\n').collect::<Vec<_>>().try_into().unwrap();
             let options = legation_runners::workspace::Options {
                 mechanism: way_of(way),
+                // Nobody else works here: a lock that is there is nobody's.
+                patience: Duration::from_millis(100),
                 ..Default::default()
             };
             let spaces = Spaces::open_with(dir.as_ref(), state.as_ref(), &options).unwrap();
-            work(&spaces, first, ATTEMPTS);
+            work(&spaces, first, attempts.parse().unwrap());
         }
         // Whoever is killed can take no project of its own away.
         Err(_) => work(&Project::new().open(), "exec", 2),
     }
 }
 
-const WAYS: [(&str, Wanted); 3] =
+pub(super) const WAYS: [(&str, Wanted); 3] =
     [("worktree", Wanted::Worktree), ("pool", Wanted::Pool), ("overlay", Wanted::Overlay)];
 
 fn way_of(name: &str) -> Wanted {
     let found = WAYS.into_iter().find(|(known, _)| *known == name);
     found.map_or(Wanted::Copy, |(_, wanted)| wanted)
+}
+
+/// The child, in a group of its own, before whose words others are put.
+pub(super) fn child(before: &[&str], (project, way): (&Project, &str), work: &str) -> Child {
+    let (dir, state) = (project.dir(), project.state());
+    let order = format!("{}\n{}\n{way}\n{work}", dir.display(), state.display());
+    let this = std::env::current_exe().unwrap();
+    let words = before.iter().map(OsStr::new).chain([this.as_os_str()]).collect::<Vec<_>>();
+    Command::new(words[0])
+        .args(&words[1..])
+        .args(["--exact", "workspaces::crash::a_process_works_and_says_what_it_has_done"])
+        .arg("--nocapture")
+        .env(WORK_IN, order)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap()
 }
 
 /// Starts the child and kills it some time after so many steps. Whose work it had done.
@@ -78,17 +100,7 @@ fn worked_until_killed(project: &Project, way: &str, cycle: u64) -> BTreeSet<Str
     random ^= random >> 29;
     let steps = random % (STEPS * 3);
     let wait = Duration::from_micros((random >> 8) % MOST_MICROS);
-    let (dir, state) = (project.dir(), project.state());
-    let order = format!("{}\n{}\n{way}\nexec-{cycle}", dir.display(), state.display());
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "workspaces::crash::a_process_works_and_says_what_it_has_done"])
-        .arg("--nocapture")
-        .env(WORK_IN, order)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .unwrap();
+    let mut child = child(&[], (project, way), &format!("exec-{cycle}\n{ATTEMPTS}"));
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut done = BTreeSet::new();
     let mut hear = |line: &str| {
@@ -148,7 +160,7 @@ const MEANT_TO_STAY: [&str; 3] = ["pins", "pool", "provenance"];
 const MOST_SPARES: usize = 10;
 
 /// All other files of ours, and their sizes.
-fn on_disk(project: &Project) -> BTreeMap<PathBuf, u64> {
+pub(super) fn on_disk(project: &Project) -> BTreeMap<PathBuf, u64> {
     let mut found = BTreeMap::new();
     let mut folders = vec![project.state()];
     while let Some(folder) = folders.pop() {
@@ -188,19 +200,7 @@ fn a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing() {
             let mut precious = BTreeSet::new();
             for cycle in 0..cycles {
                 precious.extend(worked_until_killed(&project, way, cycle * 3 + number));
-                let spaces = project.open();
-                take_up(&spaces);
-                drop(spaces);
-                assert_eq!(left(&project), Vec::<String>::new(), "after cycle {cycle}");
-                assert_eq!(on_disk(&project), disk, "after cycle {cycle}");
-                assert!(spares(&project) <= MOST_SPARES, "after cycle {cycle}");
-                let made = "ls-tree -r --name-only legation/del-1/result made";
-                let made = project.git(made);
-                let made: BTreeSet<&str> = made.lines().collect();
-                let lost =
-                    |attempt: &&String| !made.contains(format!("made/{attempt}.txt").as_str());
-                let lost: Vec<_> = precious.iter().filter(lost).collect();
-                assert!(lost.is_empty(), "lost in cycle {cycle}: {lost:?}");
+                assert_in_order(&project, (&disk, &precious), &format!("after cycle {cycle}"));
             }
             assert_eq!(project.untouchable(), before);
             project.git("fsck --strict --no-dangling");
@@ -208,8 +208,27 @@ fn a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing() {
     }
 }
 
+/// Takes up what a child has left: nothing is lost then, and nothing is left.
+pub(super) fn assert_in_order(
+    project: &Project,
+    (disk, precious): (&BTreeMap<PathBuf, u64>, &BTreeSet<String>),
+    when: &str,
+) {
+    let spaces = project.open();
+    take_up(&spaces);
+    drop(spaces);
+    assert_eq!(left(project), Vec::<String>::new(), "{when}");
+    assert_eq!(on_disk(project), *disk, "{when}");
+    assert!(spares(project) <= MOST_SPARES, "{when}");
+    let made = project.git("ls-tree -r --name-only legation/del-1/result made");
+    let made: BTreeSet<&str> = made.lines().collect();
+    let lost = |attempt: &&String| !made.contains(format!("made/{attempt}.txt").as_str());
+    let lost: Vec<_> = precious.iter().filter(lost).collect();
+    assert!(lost.is_empty(), "lost {when}: {lost:?}");
+}
+
 /// One attempt from beginning to end.
-fn take_up_one(project: &Project) {
+pub(super) fn take_up_one(project: &Project) {
     let spaces = project.open();
     let place = create(&spaces, "exec-first");
     write(&place.root, "made/exec-first.txt", "precious\n");
