@@ -46,6 +46,7 @@ use std::time::Duration;
 pub use choice::{Beyond, Choice, Wanted, Way};
 pub use custody::{Because, KeptWork, Limits, Names, Provenance, Spare, Standing, Surplus};
 pub use error::Error;
+use folders::{APPLYING, UNDERWAY};
 use mechanism::Mechanism;
 use plain::Plain;
 use repository::Repository;
@@ -221,6 +222,14 @@ impl Spaces {
                 Ok(choice.unwrap_or_else(Choice::plain))
             }
         }
+    }
+
+    /// Whether an apply or rollback is under way in the state folder of some workspaces, or was
+    /// when its process was killed.
+    #[must_use]
+    pub fn is_half_applied(state: &Path) -> bool {
+        let records = fs::read_dir(state.join(APPLYING));
+        state.join(UNDERWAY).exists() || records.is_ok_and(|mut all| all.next().is_some())
     }
 
     /// Why `workspace.share` has no effect on workspaces that are made like this in a folder;

@@ -189,6 +189,19 @@ fn folders_that_cannot_be_shared_are_told() {
 }
 
 #[test]
+fn an_apply_that_was_interrupted_is_told() {
+    for record in ["underway.json", "applying/1-2-3"] {
+        let session = Session::new();
+        assert_eq!(json(&session)["problems"], serde_json::json!([]));
+        let record = session.paths().workspaces().join(record);
+        std::fs::create_dir_all(record.parent().unwrap()).unwrap();
+        std::fs::write(&record, "").unwrap();
+        let problem = json(&session)["problems"][0].as_str().unwrap().to_owned();
+        assert!(problem.starts_with("an apply or rollback was interrupted"), "{problem}");
+    }
+}
+
+#[test]
 fn a_place_that_cannot_be_written_to_is_told_before_anybody_delegates() {
     let session = Session::new();
     session.write("file", "");

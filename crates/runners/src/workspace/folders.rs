@@ -114,6 +114,11 @@ pub(super) struct Underway {
 /// Where small records lie.
 const RECORDS: [&str; 4] = ["delegations", "applied", "provenance", "results"];
 
+/// What is being done to the user's files.
+pub(super) const UNDERWAY: &str = "underway.json";
+/// The same where there is no git.
+pub(super) const APPLYING: &str = "applying";
+
 /// Where the layers of shared folders are, among those of an attempt.
 const SHARED: &str = "shared";
 
@@ -210,7 +215,7 @@ impl Folders {
     }
 
     pub(super) fn underway_path(&self) -> PathBuf {
-        self.state.join("underway.json")
+        self.state.join(UNDERWAY)
     }
 
     fn brought_path(&self, delegation: &str) -> PathBuf {

@@ -6,6 +6,11 @@ use legation_engine::named;
 use legation_runners::workspace::{Beyond, Spaces, Wanted, Way};
 use serde::Serialize;
 
+/// What is wrong where somebody was killed over the user's files.
+const HALF_APPLIED: &str = "an apply or rollback was interrupted, or goes on right now: some of \
+    your files may be changed and others not; the next `legation apply`, `legation rollback` or \
+    start takes that back, or says what keeps it from doing so";
+
 /// How workspaces are made.
 #[derive(Serialize)]
 pub(super) struct Workspaces {
@@ -26,6 +31,9 @@ pub(super) struct Other {
 impl Workspaces {
     /// Finds out; what keeps workspaces from being made is a problem.
     pub(super) fn look(paths: &Paths, config: &Config, problems: &mut Vec<String>) -> Option<Self> {
+        if Spaces::is_half_applied(&paths.workspaces()) {
+            problems.push(HALF_APPLIED.to_owned());
+        }
         let wanted = match config.workspace.mechanism {
             Mechanism::Auto => Wanted::Auto,
             Mechanism::Overlay => Wanted::Overlay,

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::super::folders::Brought;
+use super::super::folders::{APPLYING, Brought};
 use super::super::obstacles::obstacles;
 use super::super::walk::below;
 use super::super::{Applied, Error};
@@ -101,7 +101,7 @@ impl Plain {
 
     /// Where applying is put on record.
     fn records(&self) -> PathBuf {
-        self.folders.state.join("applying")
+        self.folders.state.join(APPLYING)
     }
 
     fn site<'a>(&'a self, records: &'a Path) -> Site<'a> {
