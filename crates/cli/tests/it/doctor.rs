@@ -193,7 +193,7 @@ fn an_apply_that_was_interrupted_is_told() {
     for record in ["underway.json", "applying/1-2-3"] {
         let session = Session::new();
         assert_eq!(json(&session)["problems"], serde_json::json!([]));
-        let record = session.paths().workspaces().join(record);
+        let record = session.paths().state.join(record);
         std::fs::create_dir_all(record.parent().unwrap()).unwrap();
         std::fs::write(&record, "").unwrap();
         let problem = json(&session)["problems"][0].as_str().unwrap().to_owned();

@@ -31,7 +31,7 @@ pub(super) struct Other {
 impl Workspaces {
     /// Finds out; what keeps workspaces from being made is a problem.
     pub(super) fn look(paths: &Paths, config: &Config, problems: &mut Vec<String>) -> Option<Self> {
-        if Spaces::is_half_applied(&paths.workspaces()) {
+        if Spaces::is_half_applied(&paths.state) {
             problems.push(HALF_APPLIED.to_owned());
         }
         let wanted = match config.workspace.mechanism {

@@ -132,7 +132,9 @@ fn uncommitted_files_are_as_they_were_when_everybody_was_killed() {
     apply_killed(&project, false);
     let half = counted(&project);
     assert!(half.1 > 0 && half != (0, 2 * FILES), "{half:?}");
+    assert!(Spaces::is_half_applied(&project.state()));
     let spaces = project.open();
+    assert!(!Spaces::is_half_applied(&project.state()));
     assert_eq!(counted(&project), (FILES, 0));
     assert_eq!(project.read("large/f7"), "not committed\n");
     spaces.apply("del-1", How::Auto).unwrap();
