@@ -14,7 +14,7 @@ use legation_runners::command::{HAND_IN, SCHEMA_FILE};
 use legation_runners::fence::{Asked, Fence, Kernel, Standing};
 use legation_runners::keep::{Ceilings, Order};
 use legation_runners::supervise::Exit;
-use legation_runners::workspace::{Place, Spaces};
+use legation_runners::workspace::{Origin, Place, Spaces};
 
 use super::attempt::Obstacle;
 use super::{Inner, named};
@@ -99,8 +99,9 @@ impl Grounds<'_> {
         });
         hidden.extend(elsewhere);
         hidden.extend(place.root.parent().map(Path::to_owned));
-        let top = self.spaces.origin().top;
+        let Origin { top, repository, lent: _ } = self.spaces.origin();
         hidden.extend([self.project.join(".legation"), top.join(".git")]);
+        hidden.extend(repository);
         // Where the home itself is a checkout, programs could not start without it.
         let is_around_home = home_folder().is_some_and(|home| home.starts_with(&top));
         hidden.extend(Some(top).filter(|_| !is_around_home));

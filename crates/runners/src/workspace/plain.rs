@@ -146,7 +146,7 @@ impl Mechanism for Plain {
     }
 
     fn origin(&self) -> Origin {
-        Origin { top: self.project.clone(), lent: Vec::new() }
+        Origin { top: self.project.clone(), repository: Vec::new(), lent: Vec::new() }
     }
 
     fn mechanism(&self) -> Choice {

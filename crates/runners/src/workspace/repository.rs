@@ -291,7 +291,9 @@ impl Mechanism for Repository {
         let top = self.user.top.clone().unwrap_or_else(|| common.clone());
         let mut lent = vec![self.lent(), common.join("lfs")];
         lent.extend(self.lent_to_submodules());
-        Origin { top, lent }
+        let mut repository = vec![common.clone(), self.user.git_dir.clone()];
+        repository.dedup();
+        Origin { top, repository, lent }
     }
 
     fn mechanism(&self) -> Choice {

@@ -77,6 +77,8 @@ pub struct Place {
 pub struct Origin {
     /// The top of them: a checkout, or a plain folder.
     pub top: PathBuf,
+    /// Where their repository is, which need not be below it.
+    pub repository: Vec<PathBuf>,
     /// What workspaces go on reading: the objects that their repositories borrow.
     pub lent: Vec<PathBuf>,
 }

@@ -58,6 +58,29 @@ fn opening_the_whole_project_opens_neither_the_journal_nor_the_repository() {
 }
 
 #[test]
+fn a_repository_that_lies_elsewhere_is_hidden_too() {
+    let moves = [
+        "git init -q --separate-git-dir ../apart.git",
+        "git clone -q --bare . ../apart.git && rm -r .git && \
+         git -C ../apart.git worktree add -q ../linked main && mv ../linked/.git . && \
+         git worktree repair",
+    ];
+    for line in moves {
+        let stage = Stage::new(ONCE);
+        assert!(stage.shell(line).status.success());
+        let apart = stage.root().join("apart.git").display().to_string();
+        let script = tries(&[
+            &format!("cat {apart}/config"),
+            &format!("echo x > {apart}/hooks/pre-commit"),
+            "git log -p",
+            "git commit -q --allow-empty -m mine",
+        ]);
+        stage.agent("reader", "", &script);
+        assert_eq!(run(&stage, "reader").1, "no no yes yes ", "{line}");
+    }
+}
+
+#[test]
 fn the_network_is_denied_and_the_engine_is_reached_all_the_same() {
     let stage = Stage::fenced(ONCE, "network = \"deny\"");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
