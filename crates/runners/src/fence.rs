@@ -25,8 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use capabilities::may_mount;
 pub use kernel::{Asked, Held, Kernel, Rule};
-pub(crate) use namespaces::prepare;
-pub use namespaces::{Namespaces, SWITCHES};
+pub use namespaces::{Namespaces, SWITCHES, prepare};
 pub use refusals::{ACCESS, DOMAIN, MAX_TOLD, Refusals};
 
 /// What lies on which side of the fence. Of the paths that are named here, the one that
@@ -108,7 +107,7 @@ impl Fence {
 
     /// What will come of it, as far as the kernel says; an error where programs could not
     /// be started at all.
-    pub(crate) fn expected(&self) -> Result<Standing, Error> {
+    pub fn expected(&self) -> Result<Standing, Error> {
         let kernel = Kernel::current();
         match (kernel.unfit(self.asked()).filter(|_| self.required), &kernel.obstacle) {
             (Some(why), _) => Err(Error::NoFence(why)),

@@ -77,11 +77,11 @@ pub fn main() -> ExitCode {
     let Some((order, rest)) = read_order() else { return ExitCode::from(NO_ORDER) };
     // It fails for a process that leads a session already, which is just as well.
     let _ = setsid();
-    order.fence.as_ref().inspect(|fence| fence::prepare(fence));
+    let prepared = order.fence.as_ref().map_or(Ok(()), fence::prepare);
     let lived = set_child_subreaper(Some(getpid()))
         .map_err(io::Error::from)
         .and_then(|()| runtime())
-        .and_then(|runtime| runtime.block_on(life::live(order, rest)));
+        .and_then(|runtime| runtime.block_on(life::live(order, rest, prepared)));
     // Without its report the attempt counts as lost, and that is all there is to say.
     lived.unwrap_or(ExitCode::FAILURE)
 }

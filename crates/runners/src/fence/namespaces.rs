@@ -98,17 +98,24 @@ pub(super) struct Entered {
 /// Takes this process into a user namespace of its own if it needs one for the namespaces
 /// that the fence wants. It must have no second thread yet.
 ///
-/// Where that is refused, the namespaces will be, and with them whatever requires them.
-pub(crate) fn prepare(fence: &Fence) {
-    if fence.asked().is_worth_users() && !may_mount() {
-        let _ = own_users();
+/// Where that is refused, the namespaces will be, and with them whatever requires them. It fails
+/// where the namespace is there and the user is nobody in it.
+pub fn prepare(fence: &Fence) -> io::Result<()> {
+    if !fence.asked().is_worth_users() || may_mount() {
+        return Ok(());
+    }
+    match Namespaces::try_out() {
+        Namespaces::InUsers => own_users(),
+        Namespaces::Both | Namespaces::None(_) => Ok(()),
     }
 }
 
 /// A user namespace in which the user is who it is outside.
 fn own_users() -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    unshare(UnshareFlags::NEWUSER)?;
+    if unshare(UnshareFlags::NEWUSER).is_err() {
+        return Ok(());
+    }
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))

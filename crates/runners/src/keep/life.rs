@@ -33,7 +33,11 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
 
 /// Carries an order out.
-pub(super) async fn live(mut order: Order, rest: Rest) -> io::Result<ExitCode> {
+pub(super) async fn live(
+    mut order: Order,
+    rest: Rest,
+    prepared: io::Result<()>,
+) -> io::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     if order.serves.is_some_and(|process| !follow(process)) {
         return Ok(ExitCode::from(super::NOT_OURS));
@@ -49,7 +53,9 @@ pub(super) async fn live(mut order: Order, rest: Rest) -> io::Result<ExitCode> {
     let _mark = mark::set(&order.dir);
     // The listener takes the end of the pipe for the end of the attempt, so the pipe
     // stays open until the report is there.
-    let (mut ended, _listener) = match Program::start(&order) {
+    let nobody = |error| format!("its user is nobody in a user namespace of its own: {error}");
+    let started = prepared.map_err(nobody).and_then(|()| Program::start(&order));
+    let (mut ended, _listener) = match started {
         Ok(program) => keep((&mut order, rest), program, listener, &mut signals).await?,
         Err(message) => (Ended { start_failed: Some(message), ..Ended::default() }, listener),
     };

@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 
 use legation_core::Code;
 use legation_engine::Grounds;
-use legation_runners::fence::Fence;
+use legation_runners::fence::{Error, Fence, prepare};
 use legation_runners::workspace::Place;
 use serde_json::json;
 
@@ -66,8 +66,15 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let (project, state) = (&stock.reach.paths.project, &stock.reach.paths.state);
     let grounds = Grounds { project, state, spaces: &stock.spaces, config: &config };
     let fence = grounds.fence(place);
-    if fence.is_none() {
-        output.note("`sandbox.fence` is off: git may run what the attempt put into its repository");
+    let missing = match &fence {
+        None => Some("`sandbox.fence` is off".to_owned()),
+        Some(fence) => {
+            let standing = fence.expected().map_err(|problem| barred(&problem))?;
+            (!standing.is_on).then(|| format!("there is no fence here, {}", standing.gaps.concat()))
+        }
+    };
+    if let Some(missing) = missing {
+        output.note(&format!("{missing}: git may run what the attempt put into its repository"));
     }
     let place = place.clone();
     // Whoever starts while the shell is open may clear up, but the namespace stays.
@@ -105,13 +112,22 @@ fn start(
             let temp = Temp::new().map_err(|problem| cannot(problem.to_string()))?;
             command.env("TMPDIR", &temp.0);
             fence.writable.extend([place.root.clone(), temp.0.clone()]);
+            prepare(&fence).map_err(|problem| cannot(problem.to_string()))?;
             let started = fence.real().start(&mut command);
-            let (mut child, _) = started.map_err(|problem| cannot(problem.to_string()))?;
+            let (mut child, _) = started.map_err(|problem| match problem {
+                Error::Start(problem) => cannot(problem.to_string()),
+                Error::NoFence(_) | Error::NoCeiling(_) => barred(&problem),
+            })?;
             child.wait().map_err(|problem| cannot(problem.to_string()))?
         }
     };
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or_else(|| ExitCode::from(1), ExitCode::from))
+}
+
+fn barred(problem: &Error) -> CommandError {
+    CommandError::failed(Code::ToolUnavailable, problem.to_string())
+        .hint("`legation doctor` shows what is enforced here, and what is missing")
 }
 
 /// A temporary folder that goes with the shell.

@@ -227,6 +227,30 @@ fn a_shell_in_a_workspace_sees_what_nobody_outside_does() {
 }
 
 #[test]
+fn a_shell_in_a_workspace_has_the_fence_that_is_required() {
+    for mechanism in [OVERLAY, &OVERLAY.replace("overlay", "worktree")] {
+        let sandbox = "fence = \"require\"\nnetwork = \"deny\"";
+        let Some(own) = Own::with(mechanism, sandbox) else { return };
+        own.agent("slow", "", SLOW);
+        let (id, attempt) = own.begin("slow");
+        let neighbour = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let port = neighbour.local_addr().unwrap().port();
+        let socket = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)";
+        let line = format!(
+            "cat half.txt; id -u; chmod 700 {}/README.md && echo changed; \
+             python3 -c '{socket}; s.sendto(b\"x\", (\"127.0.0.1\", {port}))' && echo sent",
+            own.project().display()
+        );
+        let ran = own.legation(&["workspaces", "shell", &attempt, "-c", &line]).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        let user = String::from_utf8(own.shell("id -u").stdout).unwrap();
+        assert_eq!(said, format!("half\n{user}"), "{mechanism}{}", shown(&ran));
+        own.goes();
+        assert_eq!(own.finish(&id), ".gitignore README.md half.txt whole.txt ");
+    }
+}
+
+#[test]
 fn an_attempt_outlives_its_engine_and_the_next_one_finds_it_in_the_same_namespace() {
     let Some(own) = Own::new(OVERLAY) else { return };
     own.agent("slow", "", SLOW);

@@ -5,14 +5,20 @@ use std::process::{Command, Output};
 use landlock::{AccessFs, Ruleset, RulesetAttr};
 use serde_json::Value;
 
-use super::super::stage::Stage;
+use super::super::stage::{Stage, wait_for};
 
 /// Fences that can stand around each other.
 const MOST: usize = 16;
 
 /// Runs a program where no further fence can be raised, and so all that it starts.
-fn where_none_is_left(mut command: Command) -> (i32, Value) {
-    let ran: Output = std::thread::spawn(move || {
+fn where_none_is_left(command: Command) -> (i32, Value) {
+    let ran = without_fence(command);
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    (ran.status.code().unwrap(), serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}")))
+}
+
+fn without_fence(mut command: Command) -> Output {
+    std::thread::spawn(move || {
         for _ in 0..MOST {
             let ruleset = Ruleset::default().handle_access(AccessFs::MakeBlock).unwrap();
             ruleset.create().unwrap().restrict_self().unwrap();
@@ -20,9 +26,7 @@ fn where_none_is_left(mut command: Command) -> (i32, Value) {
         command.output().unwrap()
     })
     .join()
-    .unwrap();
-    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    (ran.status.code().unwrap(), serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}")))
+    .unwrap()
 }
 
 fn stage(sandbox: &str) -> Stage {
@@ -54,6 +58,32 @@ fn a_fence_that_is_not_required_is_missing_in_the_receipt_and_not_in_silence() {
     assert_eq!(receipt["fenceGaps"].as_array().unwrap().len(), 1, "{receipt}");
     let (code, said) = where_none_is_left(stage.legation(&["doctor", "--json"]));
     assert_eq!((code, &said["ok"], &said["fence"]["on"]), (0, &true.into(), &false.into()));
+}
+
+#[test]
+fn nor_is_it_missing_in_silence_around_a_shell() {
+    for (sandbox, seen) in [("", "seen\n"), ("fence = \"require\"", "")] {
+        let stage = stage(sandbox);
+        let script = "touch $OUT/began; until [ -e $OUT/go ]; do sleep 0.05; done\n\
+                      legation submit --status completed --summary done";
+        stage.agent("slow", "", script);
+        let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "slow", "Work"]);
+        wait_for("the agent", || stage.out("began").exists().then_some(()));
+        let id = begun["delegationId"].as_str().unwrap();
+        let shell = || stage.legation(&["workspaces", "shell", id, "-c", "echo seen"]);
+        let ran = without_fence(shell());
+        let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), seen, "{told}");
+        let expected = match seen.is_empty() {
+            true => "ERROR: the fence cannot be raised here, and `sandbox.fence` requires it: ",
+            false => "there is no fence here, ",
+        };
+        assert!(told.starts_with(expected), "{told}");
+        let ran = shell().output().unwrap();
+        assert_eq!((ran.stdout, ran.stderr), (b"seen\n".to_vec(), Vec::new()));
+        std::fs::write(stage.out("go"), "").unwrap();
+        assert_eq!(stage.json(&["resume", id, "--wait"]).0, 0);
+    }
 }
 
 #[test]
