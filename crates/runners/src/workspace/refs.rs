@@ -72,9 +72,18 @@ impl Names<'_> {
 
     /// All names below `refs/` that point to an object, at most so many, sorted.
     pub(super) fn all(&self, most: usize) -> BTreeMap<String, String> {
+        self.those(most, |name| name.starts_with("refs/"))
+    }
+
+    /// The same of names, and of folders of names, that are meant.
+    pub(super) fn those(
+        &self,
+        most: usize,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> BTreeMap<String, String> {
         let packed = read(&self.shared.join("packed-refs"), MAX_PACKED_BYTES).unwrap_or_default();
         let packed = packed.lines().filter_map(|line| line.split_once(' '));
-        let packed = packed.filter(|(id, name)| is_id(id) && name.starts_with("refs/"));
+        let packed = packed.filter(|(id, name)| is_id(id) && is_meant(name));
         let mut found: BTreeMap<String, String> =
             packed.take(most).map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
         let mut folders = vec![String::from("refs")];
@@ -90,6 +99,9 @@ impl Names<'_> {
                     continue;
                 };
                 let name = format!("{folder}/{name}");
+                if !is_meant(&name) {
+                    continue;
+                }
                 if kind.is_dir() && name.len() < MAX_NAME_BYTES {
                     folders.push(name);
                 } else if kind.is_file()

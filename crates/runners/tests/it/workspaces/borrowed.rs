@@ -221,16 +221,151 @@ fn a_store_that_grew_often_has_few_packs_and_who_works_has_lost_nothing() {
 }
 
 #[test]
+fn who_works_finds_the_branches_of_the_user_and_none_of_ours() {
+    in_every_way(|| {
+        let project = Project::new();
+        let line = |branch: &str| format!("checkout -q -b {branch} main");
+        for branch in ["side", "deep/er"] {
+            project.git(&line(branch));
+            project.write("README.md", &format!("{branch}\n"));
+            project.commit(branch);
+        }
+        let other = Project::new();
+        other.write("README.md", "elsewhere\n");
+        other.commit("elsewhere");
+        project.git("checkout -q main");
+        let from = other.dir().to_string_lossy().into_owned();
+        let fetched = ["fetch", "-q", &from, "main:refs/remotes/origin/main"];
+        git_args(&project.dir(), &fetched);
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "mine.txt", "mine\n");
+        let kept = keep(&spaces, &place);
+        merge(&spaces, &kept);
+        // One that comes later.
+        project.git(&line("late"));
+        project.write("README.md", "late\n");
+        project.commit("late");
+        project.git("checkout -q main");
+        let found = elsewhere(&spaces, "del-2", "exec-2");
+        for name in ["side", "deep/er", "origin/main", "late"] {
+            let commit = project.git(&format!("rev-parse {name}"));
+            git_args(&found.root, &["fsck", "--full", "--no-dangling", &commit]);
+            git_args(&found.root, &["log", "-p", &commit]);
+        }
+        assert_whole(&found);
+        assert!(!objects(&found.root).contains(&kept.commit));
+    });
+}
+
+#[test]
+fn a_branch_whose_commit_is_lost_hinders_nobody_and_is_lent_when_it_is_there_again() {
+    let project = Project::new();
+    project.git("checkout -q -b side");
+    project.write("README.md", "side\n");
+    project.commit("side");
+    let side = project.git("rev-parse side");
+    project.git("checkout -q main");
+    let (folder, name) = side.split_at(2);
+    let (at, away) =
+        (project.dir().join(".git/objects").join(folder).join(name), project.outside("away"));
+    fs::rename(&at, &away).unwrap();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    assert_whole(&place);
+    assert!(!objects(&place.root).contains(&side));
+    fs::rename(&away, &at).unwrap();
+    let next = elsewhere(&spaces, "del-2", "exec-2");
+    assert_whole(&next);
+    git_args(&next.root, &["log", "-p", &side]);
+}
+
+#[test]
+fn a_clone_without_all_its_files_lends_what_it_has() {
+    let origin = Project::new();
+    for at in 0..3 {
+        origin.write("README.md", &format!("{at}\n"));
+        origin.commit("more");
+    }
+    origin.git("config uploadpack.allowFilter true");
+    let source = format!("file://{}", origin.dir().display());
+    in_every_way(|| {
+        let clone = Project::plain();
+        git_args(&clone.dir(), &["clone", "-q", "--filter=blob:none", &source, "."]);
+        let spaces = clone.open();
+        let place = create(&spaces, "exec-1");
+        git(&place.root, "diff HEAD");
+        assert_eq!(git(&place.root, "rev-list --count HEAD"), clone.git("rev-list --count HEAD"));
+        write(&place.root, "mine.txt", "mine\n");
+        merge(&spaces, &keep(&spaces, &place));
+        git(&clone.dir(), "-c user.name=a -c user.email=a@b commit -q --allow-empty -m next");
+        let next = elsewhere(&spaces, "del-2", "exec-2");
+        git(&next.root, "diff HEAD");
+        assert_eq!(git(&next.root, "log -1 --format=%s"), "next");
+    });
+}
+
+#[test]
+fn what_a_remote_has_promised_is_lent_as_it_is() {
+    let origin = Project::new();
+    origin.write("README.md", "second\n");
+    origin.commit("second");
+    origin.git("config uploadpack.allowFilter true");
+    let source = format!("file://{}", origin.dir().display());
+    let clone = Project::plain();
+    git_args(&clone.dir(), &["clone", "-q", "--filter=blob:none", &source, "."]);
+    let spaces = clone.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "secret.txt", "secret\n");
+    let kept = keep(&spaces, &place);
+    // Somebody else, who takes nothing for granted.
+    let other = Project::open_as(&clone.dir().join("src"), &clone.outside("other state"));
+    let there = elsewhere(&other, "del-2", "exec-2");
+    git(&there.root, "diff HEAD");
+    assert!(!objects(&there.root).contains(&kept.commit));
+    let packs = fs::read_dir(other.origin().lent[0].join("pack")).unwrap();
+    let packs = packs.map(|entry| entry.unwrap().path());
+    let packs: Vec<_> =
+        packs.filter(|path| path.extension().is_some_and(|it| it == "pack")).collect();
+    assert!(packs.iter().all(|pack| pack.with_extension("promisor").exists()), "{packs:?}");
+    assert!(!packs.is_empty());
+}
+
+#[test]
+fn a_file_that_history_has_lost_hinders_nobody() {
+    let project = Project::new();
+    project.write("README.md", "lost\n");
+    project.commit("lost");
+    let lost = project.git("rev-parse HEAD:README.md");
+    project.write("README.md", "found\n");
+    project.commit("found");
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "secret.txt", "secret\n");
+    let kept = keep(&spaces, &place);
+    let (folder, name) = lost.split_at(2);
+    fs::remove_file(project.dir().join(".git/objects").join(folder).join(name)).unwrap();
+    let other = Project::open_as(&project.dir().join("src"), &project.outside("other state"));
+    let there = elsewhere(&other, "del-2", "exec-2");
+    git(&there.root, "diff HEAD");
+    assert_eq!(git(&there.root, "rev-list --count HEAD"), "3");
+    assert!(!objects(&there.root).contains(&kept.commit));
+}
+
+#[test]
 fn what_a_crash_left_of_the_store_goes_and_what_is_missing_is_made_anew() {
     let project = Project::new();
     let spaces = project.open();
     create(&spaces, "exec-1");
     let lent = spaces.origin().lent[0].clone();
     drop(spaces);
-    write(&lent, "pack/tmp_pack_x", "half\n");
+    let halves = ["pack/tmp_pack_x", "pack/pack-1.idx", "pack/pack-2.pack"];
+    for half in halves {
+        write(&lent, half, "half\n");
+    }
     write(&project.state(), "1-2-3.lent/pack/tmp_pack_x", "half\n");
     let spaces = project.open();
-    assert!(!lent.join("pack/tmp_pack_x").exists());
+    assert_eq!(halves.map(|half| lent.join(half).exists()), [false; 3]);
     assert!(!project.state().join("1-2-3.lent").exists());
     fs::remove_dir_all(&lent).unwrap();
     assert_whole(&spaces.create(&wanted("del-1", "exec-2")).unwrap());
