@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 use crate::wary;
 
@@ -86,26 +87,23 @@ impl Names<'_> {
         let packed = packed.filter(|(id, name)| is_id(id) && is_meant(name));
         let mut found: BTreeMap<String, String> =
             packed.take(most).map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
-        let mut folders = vec![String::from("refs")];
+        let mut folders = vec![(String::from("refs"), self.shared.join("refs"))];
         let mut seen: usize = 0;
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(self.shared.join(&folder)).into_iter().flatten().flatten() {
+        while let Some((folder, path)) = folders.pop() {
+            for entry in fs::read_dir(path).into_iter().flatten().flatten() {
                 seen = seen.saturating_add(1);
                 if seen > most {
                     return found;
                 }
-                let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string())
-                else {
-                    continue;
-                };
-                let name = format!("{folder}/{name}");
+                let Ok(kind) = entry.file_type() else { continue };
+                let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
                 if !is_meant(&name) {
                     continue;
                 }
                 if kind.is_dir() && name.len() < MAX_NAME_BYTES {
-                    folders.push(name);
+                    folders.push((name, entry.path()));
                 } else if kind.is_file()
-                    && let Some(text) = read(&self.shared.join(&name), MAX_LOOSE_BYTES)
+                    && let Some(text) = read(&entry.path(), MAX_LOOSE_BYTES)
                     && let Target::Commit(id) = target(&text)
                 {
                     found.insert(name, id);
@@ -154,12 +152,29 @@ pub(super) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(hex)
 }
 
+/// Whether git would have such a name, and it was read as it is.
+pub(super) fn is_name(name: &str) -> bool {
+    let barred = " ~^:?*[\\\u{FFFD}";
+    let is_barred = |letter: char| letter.is_control() || barred.contains(letter);
+    let is_step = |step: &str| {
+        !step.is_empty()
+            && !step.starts_with('.')
+            && !step.ends_with('.')
+            && !step.ends_with(".lock")
+    };
+    let is_odd = name.contains("..") || name.contains("@{") || name.contains(is_barred);
+    !is_odd && name.split('/').all(is_step)
+}
+
+/// A file that is not too large. What is no text in it, a name in an old encoding, does not
+/// count: the rest does.
 pub(super) fn read(path: &Path, most_bytes: u64) -> Option<String> {
     let file = wary::open(path).ok()?;
     if file.metadata().ok()?.len() > most_bytes {
         return None;
     }
-    let mut text = String::new();
-    file.take(most_bytes).read_to_string(&mut text).ok()?;
-    Some(text)
+    let mut bytes = Vec::new();
+    file.take(most_bytes).read_to_end(&mut bytes).ok()?;
+    let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
+    Some(String::from_utf8(bytes).unwrap_or_else(lossy))
 }

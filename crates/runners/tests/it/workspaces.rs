@@ -4,6 +4,7 @@ mod alike;
 mod beside;
 mod borrowed;
 mod built_on;
+mod called;
 mod counts;
 mod crash;
 mod crowd;

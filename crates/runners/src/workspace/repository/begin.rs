@@ -78,8 +78,8 @@ impl Repository {
         let head = if self.user.names_in_files { names.head() } else { Head::Unclear };
         match head {
             Head::At { commit, .. } => Ok(Some(commit)),
-            Head::Unborn { .. } => Ok(None),
-            Head::Unclear => self.slow_head(),
+            // To take a repository for empty that is not would be the wrong base.
+            Head::Unborn { .. } | Head::Unclear => self.slow_head(),
         }
     }
 

@@ -32,7 +32,7 @@ impl Repository {
     /// Keeps them, and says whether there were any. One whose objects are not whole is
     /// left out, as a damaged history is.
     pub(super) fn keep_beside(&self, place: &Place, kept: &str) -> Result<bool, Error> {
-        let mut found = names_beside(place, &[&place.base, kept]);
+        let mut found = self.names_beside(place, &[&place.base, kept]);
         if found.is_empty() {
             return Ok(false);
         }
@@ -77,13 +77,25 @@ impl Repository {
         history: Option<&History>,
     ) -> Result<Vec<String>, Error> {
         let head = history.map_or(&place.base, |history| &history.head);
-        let found = names_beside(place, &[&place.base, head]);
+        let found = self.names_beside(place, &[&place.base, head]);
         if found.is_empty() {
             return Ok(Vec::new());
         }
         let mut commits = self.unheld(place, (&found, head), &[])?.unwrap_or_default();
         commits.truncate(MAX_COMMITS);
         Ok(commits)
+    }
+
+    /// The names in a child's repository, as they are kept, that point to none of these and to
+    /// nothing that it was given with the user's names.
+    fn names_beside(&self, place: &Place, but: &[&str]) -> Vec<(String, String)> {
+        let mut found = names_in(place);
+        found.retain(|(_, id)| !but.contains(&id.as_str()));
+        if !found.is_empty() {
+            let lent = self.lent_commits();
+            found.retain(|(_, id)| !lent.contains(id));
+        }
+        found
     }
 
     /// What these names hold and neither the work nor the user's own names do; `None` if
@@ -116,8 +128,8 @@ impl Repository {
 /// Tags and whatever else was named counts too, the content of commits does not.
 const OBJECTS: &[&str] = &["--objects", "--no-object-names", "--filter=tree:0"];
 
-/// The names in a child's repository, as they are kept, that point to none of these.
-fn names_beside(place: &Place, but: &[&str]) -> Vec<(String, String)> {
+/// The names in a child's repository, as they are kept.
+fn names_in(place: &Place) -> Vec<(String, String)> {
     let Some(folder) = own_repository(place) else { return Vec::new() };
     // A link could lead to names that are not the child's.
     if !fs::symlink_metadata(folder.join("refs")).is_ok_and(|found| found.is_dir()) {
@@ -131,7 +143,7 @@ fn names_beside(place: &Place, but: &[&str]) -> Vec<(String, String)> {
         let stashes = names.earlier(STASH, MAX_STASHES).into_iter().enumerate().skip(1);
         found.extend(stashes.map(|(at, id)| (format!("stash-{at}"), id)));
     }
-    found.into_iter().filter(|(_, id)| !but.contains(&id.as_str())).collect()
+    found.into_iter().collect()
 }
 
 /// A name without `refs/`; one that git or we would stumble over is told by what it means.

@@ -53,7 +53,7 @@ impl Repository {
     pub(super) fn equip(&self, site: &Site<'_>) -> Result<(), Error> {
         let folder = site.place.root.join(".git");
         own::write_common(&folder, &self.user, &self.lent())?;
-        own::put_on_branch(&folder, site.branch, &site.place.base)
+        own::put_on_branch(&folder, (site.branch, &site.place.base), &self.lent_names())
     }
 
     /// Writes every file once.
@@ -84,7 +84,8 @@ impl Repository {
         fs::create_dir_all(&place.root).map_err(Error::files("making", &place.root))?;
         self.lay_again(place, &lower)?;
         // The rest of its repository is seen through the overlay, like every other file.
-        own::put_on_branch(&place.root.join(".git"), site.branch, &place.base)?;
+        let branch = (site.branch, &*place.base);
+        own::put_on_branch(&place.root.join(".git"), branch, &self.lent_names())?;
         let ours = self.folders.own(&place.attempt).join("index");
         let settled = if pin.commit == place.base {
             let index = self.pinned_index(&pin);

@@ -5,6 +5,9 @@
 //! among them, and grows by what the user's branches bring before somebody begins. Whoever
 //! starts from a commit of ours gets what that needs into a repository of its own.
 
+mod names;
+
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -14,16 +17,14 @@ use serde::{Deserialize, Serialize};
 
 use super::super::folders::gone;
 use super::super::git::{Call, Trust};
-use super::super::refs::Names;
 use super::super::{Error, Place, record};
 use super::bring::replace;
 use super::works::{KEPT, RESULTS};
 use super::{Repository, own};
+use names::Named;
 
 /// Commits that are remembered as whole; one that is not is only looked at again.
-const MAX_TIPS: usize = 512;
-/// Branches whose commits are lent beside what the user has checked out.
-const MAX_BRANCHES: usize = 256;
+const MAX_TIPS: usize = 2048;
 /// Packs that the store may have before the small ones are made one.
 const MAX_PACKS: usize = 50;
 /// The largest packs, which stay as they are then.
@@ -62,23 +63,29 @@ impl Repository {
         self.folders.state.join("lent")
     }
 
-    /// Lends what the user has checked out and what the user's branches hold, with all that
-    /// they need.
+    /// Lends what the user has checked out and what the user's names hold, with all that they
+    /// need.
     pub(super) fn lend(&self, head: Option<&str>) -> Result<(), Error> {
         let _alone = self.lending.lock().unwrap_or_else(PoisonError::into_inner);
         let lent = self.lent();
         let mut stock = self.stock();
+        let named = self.users_names()?;
         let is_there = lent.is_dir();
-        let mut wanted: Vec<String> = head.into_iter().map(str::to_owned).collect();
-        wanted.extend(self.branches());
-        wanted.retain(|commit| !stock.tips.contains(commit));
+        let known: HashSet<&str> = stock.tips.iter().map(String::as_str).collect();
+        let wanted: BTreeSet<&str> = named
+            .values()
+            .map(String::as_str)
+            .chain(head)
+            .filter(|id| !known.contains(id))
+            .collect();
+        let wanted: Vec<String> = wanted.into_iter().map(str::to_owned).collect();
         if is_there && wanted.is_empty() {
-            return Ok(());
+            return Self::write_names(&lent, (&named, &stock.tips));
         }
         // Where the user's history begins may have changed since it was last written.
         own::write(&self.hub, &self.user)?;
         if !is_there {
-            return self.found((head, &wanted), stock);
+            return self.found((head, &wanted), &named, stock);
         }
         let packed =
             self.link_promised(&lent).and_then(|()| self.pack(&lent, (head, &wanted), &stock.tips));
@@ -88,27 +95,13 @@ impl Repository {
         stock.add(packed?);
         // Many packs are slow to look through, and no more than that.
         drop(self.join_packs(&lent));
-        record::write(&lent.join("stock.json"), &stock)
+        record::write(&lent.join("stock.json"), &stock)?;
+        Self::write_names(&lent, (&named, &stock.tips))
     }
 
-    /// What the user's branches point to, those of remotes included, where that is told by files.
-    fn branches(&self) -> Vec<String> {
-        if !self.user.names_in_files {
-            return Vec::new();
-        }
-        let names = Names { own: &self.user.git_dir, shared: &self.user.common_dir };
-        let found = names.those(MAX_BRANCHES, |name| {
-            let mut parts = name.split('/').skip(1);
-            match (parts.next(), parts.next(), parts.next()) {
-                (Some("heads"), branch, _) => branch != Some("legation"),
-                (Some("remotes"), _, branch) => branch != Some("legation"),
-                (Some(_) | None, ..) => false,
-            }
-        });
-        let mut commits: Vec<String> = found.into_values().collect();
-        commits.sort();
-        commits.dedup();
-        commits
+    /// Commits of the user's that workspaces have anyway.
+    pub(super) fn lent_commits(&self) -> HashSet<String> {
+        self.stock().tips.into_iter().collect()
     }
 
     /// Gives a workspace what a commit needs and the store does not have, into the child's
@@ -170,13 +163,14 @@ impl Repository {
     }
 
     /// Makes the store: beside its place first, so that it is there whole or not at all.
-    fn found(&self, wanted: Wanted<'_>, mut stock: Stock) -> Result<(), Error> {
+    fn found(&self, wanted: Wanted<'_>, named: &Named, mut stock: Stock) -> Result<(), Error> {
         let lent = self.lent();
         let fresh = self.folders.state.join(format!("{}.{NEW}", record::fresh()));
         make_store(&fresh)?;
         let made = self.take_all(&fresh, wanted).and_then(|tips| {
             stock.add(tips);
             record::write(&fresh.join("stock.json"), &stock)?;
+            Self::write_names(&fresh, (named, &stock.tips))?;
             fs::rename(&fresh, &lent).map_err(Error::files("writing", &lent))
         });
         match made {

@@ -51,16 +51,30 @@ pub(super) fn lenders(lender: &Path) -> Vec<u8> {
     [lender.as_os_str().as_encoded_bytes(), b"\n"].concat()
 }
 
-/// Puts such a repository on a branch, at a commit.
-pub(super) fn put_on_branch(folder: &Path, branch: &str, commit: &str) -> Result<(), Error> {
-    put(&folder.join("HEAD"), format!("ref: refs/heads/{branch}\n").as_bytes())?;
+/// Puts such a repository on a branch, at a commit, and has it know these names, too.
+pub(super) fn put_on_branch(
+    folder: &Path,
+    (branch, commit): (&str, &str),
+    names: &str,
+) -> Result<(), Error> {
+    let head = format!("ref: refs/heads/{branch}\n");
+    put(&folder.join("HEAD"), head.as_bytes())?;
     // One file, where a name of its own would take a folder for each of its parts.
-    let names = format!("{PACKED}{commit} refs/heads/{branch}\n");
-    put(&folder.join("packed-refs"), names.as_bytes())
+    put(&folder.join("packed-refs"), packed((branch, commit), names).as_bytes())
 }
 
-/// How git begins a list of names.
-const PACKED: &str = "# pack-refs with: peeled fully-peeled sorted \n";
+/// The names of such a repository, as git packs them.
+pub(super) fn packed((branch, commit): (&str, &str), names: &str) -> String {
+    let branch = format!("refs/heads/{branch}");
+    let is_before = |line: &&str| line.split_once(' ').is_some_and(|(_, name)| *name < *branch);
+    let before = names.split_inclusive('\n').take_while(is_before);
+    let at = before.map(str::len).sum();
+    let (before, after) = names.split_at_checked(at).unwrap_or((names, ""));
+    [PACKED, before, commit, " ", &branch, "\n", after].concat()
+}
+
+/// How git begins a list of names that says nothing of what tags are of.
+const PACKED: &str = "# pack-refs with: sorted \n";
 
 /// Makes the repository of a submodule in a workspace: detached, borrowing objects.
 pub(super) fn write_detached(folder: &Path, user: &User, commit: &str) -> Result<(), Error> {
@@ -121,7 +135,7 @@ fn quoted(value: &str) -> String {
 }
 
 /// Writes a file in one step, unless it is what it should be: somebody may be reading it.
-fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if fs::read(path).is_ok_and(|found| found == bytes) {
         return Ok(());
     }

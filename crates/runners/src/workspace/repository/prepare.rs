@@ -125,14 +125,16 @@ impl Repository {
             EXPECTED.iter().any(|expected| name == *expected)
         });
         let has_names = fs::read_dir(folder.join("refs")).is_ok_and(|mut all| all.next().is_some());
-        let names = fs::read_to_string(folder.join("packed-refs")).unwrap_or_default();
-        let is_one = names.lines().filter(|line| !line.starts_with('#')).count() == 1;
+        let head = fs::read_to_string(folder.join("HEAD")).unwrap_or_default();
+        let branch = head.trim_end().strip_prefix("ref: refs/heads/").unwrap_or_default();
+        let given = own::packed((branch, &place.base), &self.lent_names());
+        let has_given = fs::read(folder.join("packed-refs")).is_ok_and(|it| it == given.as_bytes());
         let config = fs::read_to_string(folder.join("config")).unwrap_or_default();
         let is_ours = own::configurations(&self.user, PROGRAM).contains(&config);
         let local = self.user.local();
         let has_rules =
             local.iter().all(|(name, bytes)| fs::read(folder.join(name)).ok() == *bytes);
-        are_known && !has_names && is_one && is_ours && has_rules
+        are_known && !has_names && has_given && is_ours && has_rules
     }
 
     /// Folders of a workspace that hold neither files of the base nor any of these.

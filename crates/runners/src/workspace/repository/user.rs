@@ -98,7 +98,7 @@ impl User {
         let common_dir = PathBuf::from(common_dir);
         let mut user = Self {
             git_dir: git_dir.into(),
-            names_in_files: !common_dir.join("reftable").exists(),
+            names_in_files: are_names_in_files(&common_dir),
             common_dir,
             objects: objects.into(),
             top,
@@ -186,6 +186,12 @@ impl User {
         let call = call.env("GIT_AUTHOR_NAME", &self.name).env("GIT_AUTHOR_EMAIL", &self.email);
         call.env("GIT_COMMITTER_NAME", &self.name).env("GIT_COMMITTER_EMAIL", &self.email)
     }
+}
+
+/// Whether git keeps names as files, in the repository itself. Where links lead to those of
+/// another, git is asked.
+fn are_names_in_files(common_dir: &Path) -> bool {
+    !common_dir.join("reftable").exists() && !common_dir.join("packed-refs").is_symlink()
 }
 
 /// The top of the checkout, and where the project lies below it.

@@ -12,20 +12,20 @@ use super::project::{
 };
 
 /// All objects that git can find from a folder.
-fn objects(folder: &Path) -> BTreeSet<String> {
+pub(super) fn objects(folder: &Path) -> BTreeSet<String> {
     let found = git(folder, "cat-file --batch-all-objects --batch-check=%(objectname)");
     found.lines().map(str::to_owned).collect()
 }
 
 /// Nothing is missing of what its commit needs, and of the files that are checked out.
-fn assert_whole(place: &Place) {
+pub(super) fn assert_whole(place: &Place) {
     git(&place.root, "fsck --full --no-dangling");
     git(&place.root, "log --oneline");
     git(&place.root, "diff HEAD");
 }
 
 /// A workspace of another tree.
-fn elsewhere(spaces: &Spaces, delegation: &str, attempt: &str) -> Place {
+pub(super) fn elsewhere(spaces: &Spaces, delegation: &str, attempt: &str) -> Place {
     let tree = delegation.to_owned();
     spaces.begin(&Start { tree, ..start(delegation, From::User) }).unwrap();
     let new = New { tree: delegation.into(), ..wanted(delegation, attempt) };
@@ -218,44 +218,6 @@ fn a_store_that_grew_often_has_few_packs_and_who_works_has_lost_nothing() {
     assert!((2..=50).contains(&packs.count()));
     assert_whole(&first);
     assert_whole(&spaces.create(&wanted("del-61", "exec-last")).unwrap());
-}
-
-#[test]
-fn who_works_finds_the_branches_of_the_user_and_none_of_ours() {
-    in_every_way(|| {
-        let project = Project::new();
-        let line = |branch: &str| format!("checkout -q -b {branch} main");
-        for branch in ["side", "deep/er"] {
-            project.git(&line(branch));
-            project.write("README.md", &format!("{branch}\n"));
-            project.commit(branch);
-        }
-        let other = Project::new();
-        other.write("README.md", "elsewhere\n");
-        other.commit("elsewhere");
-        project.git("checkout -q main");
-        let from = other.dir().to_string_lossy().into_owned();
-        let fetched = ["fetch", "-q", &from, "main:refs/remotes/origin/main"];
-        git_args(&project.dir(), &fetched);
-        let spaces = project.open();
-        let place = create(&spaces, "exec-1");
-        write(&place.root, "mine.txt", "mine\n");
-        let kept = keep(&spaces, &place);
-        merge(&spaces, &kept);
-        // One that comes later.
-        project.git(&line("late"));
-        project.write("README.md", "late\n");
-        project.commit("late");
-        project.git("checkout -q main");
-        let found = elsewhere(&spaces, "del-2", "exec-2");
-        for name in ["side", "deep/er", "origin/main", "late"] {
-            let commit = project.git(&format!("rev-parse {name}"));
-            git_args(&found.root, &["fsck", "--full", "--no-dangling", &commit]);
-            git_args(&found.root, &["log", "-p", &commit]);
-        }
-        assert_whole(&found);
-        assert!(!objects(&found.root).contains(&kept.commit));
-    });
 }
 
 #[test]

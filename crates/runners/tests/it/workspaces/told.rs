@@ -191,13 +191,9 @@ fn whatever_is_done_git_sees_the_same_whether_it_is_told_or_not() {
         project.write("many/0.txt", "side\n");
         project.commit("side");
         project.git("checkout -q main");
-        let side = project.git("rev-parse side");
         let spaces = open(&project);
         let made = (0..WORKSPACES).map(|number| create(&spaces, &format!("exec-{number}")));
         let places: Vec<Place> = made.collect();
-        for place in &places {
-            git(&place.root, &format!("branch side {side}"));
-        }
         let mut changed = 0;
         // The second half of the work begins with marks of its own.
         for half in 0..2 {
