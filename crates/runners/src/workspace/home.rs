@@ -70,6 +70,11 @@ impl Homes {
     }
 }
 
+/// What the projects of a user share, where their state folders lie side by side.
+pub(super) fn shared(state: &Path) -> &Path {
+    state.parent().filter(|folder| folder.ends_with(OURS)).unwrap_or(state)
+}
+
 /// The homes of a state folder, as they are on record.
 pub(super) fn known(state: &Path) -> Vec<PathBuf> {
     let state = fs::canonicalize(state).unwrap_or_else(|_| state.to_owned());

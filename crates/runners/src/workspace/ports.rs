@@ -14,10 +14,8 @@ use std::path::{Path, PathBuf};
 
 use legation_core::digest;
 
-use super::{Error, Place};
+use super::{Error, Place, home};
 
-/// The folder in the user's state folder that all projects share.
-const SHARED_STATE: &str = "legation";
 /// Ports that belong together.
 const BLOCK: u16 = 10;
 /// The first port of all, below those that the system gives away by itself.
@@ -57,8 +55,7 @@ fn name(attempt: &str) -> String {
 
 /// The leases of all projects of a user, where their state folders lie side by side.
 fn folder(state: &Path) -> PathBuf {
-    let shared = state.parent().filter(|folder| folder.ends_with(SHARED_STATE));
-    shared.unwrap_or(state).join("leases")
+    home::shared(state).join("leases")
 }
 
 /// Who holds a lease: an attempt, and the state folder that knows of it.

@@ -82,18 +82,15 @@ impl Names<'_> {
         most: usize,
         is_meant: impl Fn(&str) -> bool,
     ) -> BTreeMap<String, String> {
-        let packed = read(&self.shared.join("packed-refs"), MAX_PACKED_BYTES).unwrap_or_default();
-        let packed = packed.lines().filter_map(|line| line.split_once(' '));
-        let packed = packed.filter(|(id, name)| is_id(id) && is_meant(name));
-        let mut found: BTreeMap<String, String> =
-            packed.take(most).map(|(id, name)| (name.to_owned(), id.to_owned())).collect();
+        let mut found = BTreeMap::new();
         let mut folders = vec![(String::from("refs"), self.shared.join("refs"))];
         let mut seen: usize = 0;
         while let Some((folder, path)) = folders.pop() {
             for entry in fs::read_dir(path).into_iter().flatten().flatten() {
                 seen = seen.saturating_add(1);
                 if seen > most {
-                    return found;
+                    folders.clear();
+                    break;
                 }
                 let Ok(kind) = entry.file_type() else { continue };
                 let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
@@ -109,6 +106,12 @@ impl Names<'_> {
                     found.insert(name, id);
                 }
             }
+        }
+        // Afterwards, so that what is packed meanwhile is in one of the two.
+        let packed = read(&self.shared.join("packed-refs"), MAX_PACKED_BYTES).unwrap_or_default();
+        let packed = packed.lines().filter_map(|line| line.split_once(' '));
+        for (id, name) in packed.filter(|(id, name)| is_id(id) && is_meant(name)).take(most) {
+            found.entry(name.to_owned()).or_insert_with(|| id.to_owned());
         }
         found
     }

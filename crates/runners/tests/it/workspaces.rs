@@ -36,3 +36,4 @@ mod submodules;
 mod taken_back;
 mod told;
 mod underway;
+mod whole;

@@ -43,10 +43,10 @@ impl Repository {
         }
         found.truncate(MAX_KEPT);
         let all: Vec<&str> = found.iter().map(|(_, id)| id.as_str()).collect();
-        if !all.is_empty() && !self.take_objects(place, &all)? {
+        if !all.is_empty() && !self.take_objects(place, (&all, &[]))? {
             let mut whole = Vec::new();
             for (name, id) in found {
-                if self.take_objects(place, &[&id])? {
+                if self.take_objects(place, (&[&id], &[]))? {
                     whole.push((name, id));
                 }
             }
@@ -92,7 +92,7 @@ impl Repository {
         let mut found = names_in(place);
         found.retain(|(_, id)| !but.contains(&id.as_str()));
         if !found.is_empty() {
-            let lent = self.lent_commits();
+            let lent: HashSet<String> = self.lent_commits().into_iter().collect();
             found.retain(|(_, id)| !lent.contains(id));
         }
         found

@@ -25,6 +25,8 @@ pub(super) struct History {
     pub(super) head: String,
     /// Its commits since the base, oldest first.
     pub(super) commits: Vec<String>,
+    /// Commits of the user's that those build on, the base often among them.
+    pub(super) onto: Vec<String>,
     /// Whether the base is in its history.
     pub(super) descends: bool,
 }
@@ -36,7 +38,8 @@ impl Repository {
         let names = Names { own: &folder, shared: &folder };
         let Head::At { commit: head, .. } = names.head() else { return Ok(None) };
         if head == place.base {
-            return Ok(Some(History { head, commits: Vec::new(), descends: true }));
+            let (commits, onto) = (Vec::new(), Vec::new());
+            return Ok(Some(History { head, commits, onto, descends: true }));
         }
         let key = (place.base.clone(), head.clone());
         if let Some(known) = self.histories().get(&key) {
@@ -44,18 +47,30 @@ impl Repository {
         }
         let Some(objects) = self.objects_of(place) else { return Ok(None) };
         let most = format!("--max-count={}", MAX_COMMITS.saturating_add(1));
-        let range = format!("^{}", place.base);
+        // What the user's names hold is nothing that it did, whatever it has merged.
+        let lent = self.lent_commits().into_iter().map(|commit| format!("^{commit}\n"));
+        let range: String = lent.chain([format!("{head}\n^{}\n", place.base)]).collect();
         let call = self.on_objects("rev-list").borrowing([&*objects]);
-        let said = call.args(["--topo-order", "--boundary", &most, &head, &range]).ask()?;
+        let call = call.args(["--topo-order", "--boundary", &most, "--ignore-missing", "--stdin"]);
+        let said = call.input(range.into_bytes()).ask()?;
         let text = String::from_utf8_lossy(&said.out).into_owned();
-        let descends = text.lines().any(|line| line.strip_prefix('-') == Some(&place.base));
-        let mut commits: Vec<String> =
-            text.lines().filter(|line| !line.starts_with('-')).map(str::to_owned).collect();
+        let (onto, mut commits): (Vec<_>, Vec<_>) =
+            text.lines().map(str::to_owned).partition(|line| line.starts_with('-'));
+        let onto: Vec<String> =
+            onto.iter().filter_map(|line| line.strip_prefix('-')).map(str::to_owned).collect();
         commits.reverse();
         if said.code != 0 || commits.len() > MAX_COMMITS {
             return Ok(None);
         }
-        let history = History { head, commits, descends };
+        let descends = match onto.contains(&place.base) {
+            true => true,
+            // Nor is it said of a commit that is not there.
+            false => match self.has_below(&objects, (&place.base, &head))? {
+                Some(has) => has,
+                None => return Ok(None),
+            },
+        };
+        let history = History { head, commits, onto, descends };
         let mut known = self.histories();
         if known.len() >= MAX_REMEMBERED {
             known.clear();
@@ -69,15 +84,35 @@ impl Repository {
         if history.commits.is_empty() {
             return Ok(true);
         }
-        self.take_objects(place, &[&history.head])
+        self.take_objects(place, (&[&history.head], &history.onto))
     }
 
-    /// Copies objects that the child has, with all that they need and the base does not
-    /// have, into the user's; `false` if they are not whole.
-    pub(super) fn take_objects(&self, place: &Place, ids: &[&str]) -> Result<bool, Error> {
+    /// Whether one commit is in the history of another, as far as a child's objects tell;
+    /// `None` if they do not.
+    fn has_below(
+        &self,
+        objects: &Path,
+        (older, newer): (&str, &str),
+    ) -> Result<Option<bool>, Error> {
+        let call = self.on_objects("merge-base").borrowing([objects]);
+        Ok(match call.args(["--is-ancestor", older, newer]).ask()?.code {
+            0 => Some(true),
+            1 => Some(false),
+            _ => None,
+        })
+    }
+
+    /// Copies objects that the child has, with all that they need and neither the base nor some
+    /// others have, into the user's; `false` if they are not whole.
+    pub(super) fn take_objects(
+        &self,
+        place: &Place,
+        (ids, but): (&[&str], &[String]),
+    ) -> Result<bool, Error> {
         let Some(objects) = self.objects_of(place) else { return Ok(false) };
         let wanted: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        let wanted = format!("{wanted}^{}\n", place.base).into_bytes();
+        let but: String = but.iter().map(|id| format!("^{id}\n")).collect();
+        let wanted = format!("{wanted}{but}^{}\n", place.base).into_bytes();
         let pack = self.on_objects("pack-objects").borrowing([&*objects]);
         let pack = pack.args(["--revs", "--stdout", "--thin", "-q"]).input(wanted);
         let unpack = self.on_objects("unpack-objects").args(["-q", "--strict"]);

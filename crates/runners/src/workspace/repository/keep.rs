@@ -176,6 +176,7 @@ impl Repository {
             return Err(Error::Record { path: place.root.clone(), message });
         }
         let mut history = self.history(place)?;
+        self.hold(&place.base, history.as_ref().map_or(&[], |found| &found.onto))?;
         if let Some(found) = &history
             && !self.take_over(place, found)?
         {
