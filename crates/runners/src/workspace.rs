@@ -479,14 +479,14 @@ impl Spaces {
 
     /// Brings the delegation's result into the user's own files; all of it or nothing.
     pub fn apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
-        let _turn = turn::applying(&self.mechanism.folders().state)?;
+        let _turn = turn::applying(&self.mechanism.applies_in())?;
         self.mechanism.apply(delegation, how)
     }
 
     /// Takes back what an apply brought, by a new commit that undoes it, and never by
     /// going back: what the user built on it stays. All of it or nothing.
     pub fn revert(&self, delegation: &str) -> Result<Applied, Error> {
-        let _turn = turn::applying(&self.mechanism.folders().state)?;
+        let _turn = turn::applying(&self.mechanism.applies_in())?;
         self.mechanism.revert(delegation)
     }
 }

@@ -5,7 +5,7 @@
 //! smaller seam in `repository/lay.rs`.
 
 use std::fmt::Debug;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::choice::Choice;
 use super::folders::{Custody, Folders};
@@ -21,6 +21,10 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     /// Takes up what earlier processes left half done, or clears it away. Nobody else is at it.
     fn adopt(&self) -> Result<(), Error>;
     fn folders(&self) -> &Folders;
+    /// The folder of the lock for whoever changes the user's own files.
+    fn applies_in(&self) -> PathBuf {
+        self.folders().state.clone()
+    }
     fn git_processes(&self) -> u64;
     fn begin(&self, start: &Start) -> Result<String, Error>;
     fn create(&self, new: &New) -> Result<Place, Error>;

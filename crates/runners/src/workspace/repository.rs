@@ -308,6 +308,10 @@ impl Mechanism for Repository {
         &self.folders
     }
 
+    fn applies_in(&self) -> PathBuf {
+        self.common()
+    }
+
     fn git_processes(&self) -> u64 {
         self.git.started()
     }

@@ -3,10 +3,10 @@
 //! There are three locks. One is held for as long as somebody has the workspaces open, and who
 //! finds that nobody else has may take up what earlier processes left. The other is held
 //! while a workspace is made of something that goes when nobody uses it. The third is for whoever
-//! changes the user's own files. The kernel holds
-//! them for us, so that none outlives its process.
+//! changes the user's own files; all projects in a repository share it. The kernel holds them
+//! for us, so that none outlives its process.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -63,9 +63,10 @@ fn file(state: &Path, name: &str) -> Result<File, Error> {
 }
 
 /// Changes the user's own files, one after the other.
-pub(super) fn applying(state: &Path) -> Result<Turn, Error> {
-    let file = file(state, "apply")?;
-    file.lock().map_err(Error::files("locking", state))?;
+pub(super) fn applying(folder: &Path) -> Result<Turn, Error> {
+    fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
+    let file = file(folder, "apply")?;
+    file.lock().map_err(Error::files("locking", folder))?;
     Ok(Turn { _file: file })
 }
 

@@ -174,9 +174,9 @@ impl Repository {
             stock.add(packed);
             record::write(&fresh.join("stock.json"), &stock)?;
             Self::write_names(&fresh, (named, &stock.tips))?;
+            let common = self.common();
+            fs::create_dir_all(&common).map_err(Error::files("making", &common))?;
             let used = self.used();
-            let above = used.parent().unwrap_or(&used);
-            fs::create_dir_all(above).map_err(Error::files("making", above))?;
             File::create(&used).map_err(Error::files("writing", &used))?;
             fs::rename(&fresh, &lent).map_err(Error::files("writing", &lent))
         });
@@ -217,6 +217,11 @@ impl Repository {
     /// The file that says that attempts have worked in this repository, for whatever project of
     /// the user's and however long ago: names may be gone while objects are still there.
     fn used(&self) -> PathBuf {
+        self.common().join("used")
+    }
+
+    /// What the projects of a user have in common that are in this repository.
+    pub(super) fn common(&self) -> PathBuf {
         let repository = digest::hex(&[&*self.user.common_dir.to_string_lossy()], DIGITS);
         home::shared(&self.folders.state).join("repositories").join(repository)
     }

@@ -1,6 +1,7 @@
 //! Results: conflicts, diffs, roll-backs, and what `apply` does to the user's files.
 
 use std::fs;
+use std::thread;
 use std::time::Duration;
 
 use expect_test::expect;
@@ -288,4 +289,37 @@ fn apply_says_so_when_there_is_nothing_yet() {
         assert!(matches!(spaces.apply("del-9", How::Auto), Err(Error::Unknown { .. })));
         assert_eq!(git(&project.dir(), "status --porcelain"), "");
     });
+}
+
+#[test]
+fn two_projects_in_one_repository_apply_one_after_the_other() {
+    let project = Project::new();
+    project.write("src/b.txt", "b\n");
+    project.commit("second");
+    let state = |name: &str| project.outside("legation").join(name);
+    let one = Project::open_as(&project.dir(), &state("one"));
+    let two = Project::open_as(&project.dir().join("src"), &state("two"));
+    for round in 0..6 {
+        let delegations = [("one", &one), ("two", &two)].map(|(name, spaces)| {
+            let delegation = format!("del-{name}-{round}");
+            begin(spaces, &delegation);
+            let attempt = format!("exec-{name}-{round}");
+            let place = spaces.create(&wanted(&delegation, &attempt)).unwrap();
+            write(&place.root, &format!("{attempt}.txt"), "x\n");
+            spaces.merge(&delegation, &keep(spaces, &place)).unwrap();
+            (spaces, delegation)
+        });
+        thread::scope(|scope| {
+            for (spaces, delegation) in &delegations {
+                scope.spawn(move || spaces.apply(delegation, How::Auto).unwrap());
+            }
+        });
+        thread::scope(|scope| {
+            for (spaces, delegation) in &delegations {
+                scope.spawn(move || spaces.revert(delegation).unwrap());
+            }
+        });
+    }
+    assert_eq!(project.git("status --porcelain"), "");
+    project.git("fsck --strict");
 }
