@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use legation_core::config::Network;
 use rustix::io::Errno;
@@ -21,6 +22,11 @@ use rustix::thread::UnshareFlags;
 use super::capabilities::may_mount;
 use super::{Asked, Fence};
 use crate::mounts;
+
+/// How often a user namespace is asked for, and how long the threads that are in its way are
+/// waited for in between.
+const MAX_TRIES: usize = 50;
+const UNTIL_THREADS_ARE_GONE: Duration = Duration::from_millis(1);
 
 /// Programs change modes and owners of their own terminals.
 const TERMINALS: &str = "/dev/pts";
@@ -113,12 +119,26 @@ pub fn prepare(fence: &Fence) -> io::Result<()> {
 /// A user namespace in which the user is who it is outside.
 fn own_users() -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    if unshare(UnshareFlags::NEWUSER).is_err() {
+    if !unshare_users() {
         return Ok(());
     }
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Whether this process is in a user namespace of its own now. A thread that has been waited for
+/// is gone for this process and, for a moment, not yet for the kernel, which takes only those
+/// that have one thread and calls others invalid.
+fn unshare_users() -> bool {
+    for _ in 0..MAX_TRIES {
+        match unshare(UnshareFlags::NEWUSER) {
+            Ok(()) => return true,
+            Err(Errno::INVAL) => std::thread::sleep(UNTIL_THREADS_ARE_GONE),
+            Err(_) => return false,
+        }
+    }
+    false
 }
 
 /// Takes this thread into namespaces of its own, as far as the fence calls for them.
