@@ -364,3 +364,31 @@ fn without_the_fence_a_child_takes_and_reads_ports_of_others() {
     "#]]
     .assert_eq(&on_ports(&stage));
 }
+
+#[test]
+fn what_its_parent_listens_on_a_child_cannot_listen_on() {
+    let stage = Stage::new(ONCE);
+    let take = "take() { python3 -c \"import errno, socket\n\
+                try: socket.socket().bind(('$1', $(cat $OUT/parent))); print('$1: taken')\n\
+                except OSError as error: print('$1:', errno.errorcode[error.errno])\" \
+                >> $OUT/tried; }\n\
+                for address in 127.0.0.1 0.0.0.0 127.0.0.2; do take $address; done\n\
+                legation submit --status completed --summary tried";
+    stage.agent("hostile", "", take);
+    let parent = "python3 -c \"import socket; own = socket.socket(); \
+                  own.bind(('127.0.0.1', $LEGATION_PORT_BASE)); own.listen(); \
+                  open('$OUT/parent', 'w').write('$LEGATION_PORT_BASE'); own.accept()\" &\n\
+                  until [ -s $OUT/parent ]; do sleep 0.05; done\n\
+                  legation delegate --agent hostile Attack > $OUT/nested\n\
+                  kill $!; legation submit --status completed --summary done";
+    stage.agent("parent", "subagents:\n  allow: ['hostile']\n", parent);
+    let (code, view) = stage.json(&["delegate", "--agent", "parent", "Have it done"]);
+    assert_eq!((code, &view["subtasks"][0]["receipt"]["fenced"]), (0, &true.into()), "{view}");
+    // The same port of another address is nobody's.
+    expect![[r#"
+        127.0.0.1: EADDRINUSE
+        0.0.0.0: EADDRINUSE
+        127.0.0.2: taken
+    "#]]
+    .assert_eq(&stage.told("tried"));
+}
