@@ -1,13 +1,14 @@
 //! The fence around an attempt: what its processes can read, write, reach and signal.
 //!
-//! It is Landlock, and namespaces where they can be had, raised on a thread of the keeper
-//! from which the program is then started: the program and all its descendants are inside
-//! for good, the keeper stays outside. There is no half-raised fence: it stands, with what this kernel lacks
-//! named, or it does not stand and the reason is told. Nothing here decides what an
-//! attempt may do; that is told in a [`Fence`].
+//! It is Landlock and a filter of calls, and namespaces where they can be had, raised on a
+//! thread of the keeper from which the program is then started: the program and all its
+//! descendants are inside for good, the keeper stays outside. There is no half-raised fence:
+//! it stands, with what this kernel lacks named, or it does not stand and the reason is told.
+//! Nothing here decides what an attempt may do; that is told in a [`Fence`].
 
 pub(crate) mod audit;
 mod capabilities;
+mod filter;
 mod kernel;
 mod marks;
 mod namespaces;

@@ -70,8 +70,10 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
           holds  no TCP where `sandbox.network` is `deny`
           holds  no listening on ports of others where `sandbox.network` is `own_ports`
           holds  no signals to the engine, the keeper and other attempts
+          holds  no limits set for processes outside
           holds  no sockets without a file outside the attempt
           holds  no look into the memory and environment of other processes
+          holds  no keys from the keyring of the user
           holds  no changing of modes, owners and times outside
           holds  no UDP where `sandbox.network` is `deny`
           gap    no talking to services that listen on a socket file: Landlock cannot
@@ -122,8 +124,10 @@ fn programs_are_told_every_rule_of_the_fence_and_whether_it_holds() {
         network true
         ports true
         signals true
+        limits true
         abstract_sockets true
         memory true
+        keys true
         modes true
         udp true
         socket_files false

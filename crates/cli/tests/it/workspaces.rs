@@ -396,16 +396,18 @@ fn what_an_attempt_put_into_its_repository_runs_inside_the_fence_in_a_shell_too(
     started.wait();
     let list = json_of(&session, &["workspaces", "list"]);
     let attempt = list["workspaces"][0]["attempt"].as_str().unwrap();
-    let line =
-        "git add half.txt; echo mine > mine.txt; echo temp > $TMPDIR/t; cat mine.txt $TMPDIR/t";
+    let line = "git add half.txt; echo mine > mine.txt; echo temp > $TMPDIR/t; \
+                cat mine.txt $TMPDIR/t; prlimit --pid $PPID --core=0:0 && echo limited";
     let shell = || session.run(&["workspaces", "shell", attempt, "-c", line]);
     let seen = shell();
     assert!(seen.contains("mine\ntemp\n"), "{seen}");
+    assert!(!seen.contains("limited"), "{seen}");
     assert!(!escaped.exists(), "{seen}");
     // Without a fence it does what it was put there for, and the user is told.
     configure(&session, "fence = \"off\"\n");
     let seen = shell();
     assert!(seen.contains("git may run what the attempt put into its repository"), "{seen}");
+    assert!(seen.contains("limited"), "{seen}");
     assert!(
         session
             .run(&[

@@ -1,13 +1,13 @@
-//! What this kernel can hold, by Landlock and by namespaces.
+//! What this kernel can hold, by Landlock, by namespaces and by a filter of calls.
 
 use std::sync::OnceLock;
 
 use landlock::{LandlockStatus, RestrictionStatus, RulesetStatus};
 use legation_core::config::{self, Network, Sandbox};
 
-use super::audit;
 use super::namespaces::Namespaces;
 use super::raise::{blank, in_words};
+use super::{audit, filter};
 
 /// What the configuration asks of a fence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Kernel {
     pub obstacle: Option<String>,
     /// The namespaces that programs can be given beside it.
     pub namespaces: Namespaces,
+    /// Why calls cannot be filtered, where they cannot.
+    pub unfiltered: Option<String>,
     /// Why nobody here is told what was refused, where that is so.
     pub untold: Option<String>,
 }
@@ -67,6 +69,8 @@ enum By {
     Network,
     /// A mount namespace.
     Mounts,
+    /// A filter of calls.
+    Filter,
     /// The audit log, which Landlock writes to from this version on.
     Audit(u32),
     /// Nothing so far.
@@ -146,6 +150,14 @@ const RULES: &[Rule] = &[
         weight: Weight::Wanted,
     },
     Rule {
+        name: "limits",
+        what: "no limits set for processes outside",
+        by: By::Filter,
+        gap: "other processes can be ended by their limits: Landlock is not asked, and there is \
+              no filter of calls",
+        weight: Weight::Wanted,
+    },
+    Rule {
         name: "abstract_sockets",
         what: "no sockets without a file outside the attempt",
         by: By::Landlock(6),
@@ -157,6 +169,14 @@ const RULES: &[Rule] = &[
         what: "no look into the memory and environment of other processes",
         by: By::Landlock(1),
         gap: "other processes can be looked into without Landlock (Linux 5.13)",
+        weight: Weight::Wanted,
+    },
+    Rule {
+        name: "keys",
+        what: "no keys from the keyring of the user",
+        by: By::Filter,
+        gap: "keys in the user's keyring can be used: Landlock is not asked, and there is no \
+              filter of calls",
         weight: Weight::Wanted,
     },
     Rule {
@@ -196,12 +216,16 @@ impl Kernel {
         KERNEL.get_or_init(|| {
             let tried = std::thread::spawn(|| {
                 let ruleset = blank(Network::Allow)?;
-                ruleset.restrict_self()
+                let status = ruleset.restrict_self()?;
+                Ok((status, filter::raise().err()))
             });
             let namespaces = Namespaces::try_out();
             let untold = audit::obstacle();
             match tried.join() {
-                Ok(Ok(status)) => Self { untold, ..Self::told(&status, namespaces) },
+                Ok(Ok((status, unfiltered))) => {
+                    let told = Self::told(&status, namespaces);
+                    Self { unfiltered, untold, ..told }
+                }
                 Ok(Err(error)) => Self::none(in_words(&error), namespaces),
                 Err(_) => Self::none("its trial broke off".to_owned(), namespaces),
             }
@@ -209,7 +233,8 @@ impl Kernel {
     }
 
     fn none(why: String, namespaces: Namespaces) -> Self {
-        Self { abi: 0, obstacle: Some(why), namespaces, untold: None }
+        let obstacle = Some(why);
+        Self { abi: 0, obstacle, namespaces, unfiltered: None, untold: None }
     }
 
     /// The kernel, by what it says of a thread that it was asked to fence in.
@@ -226,7 +251,8 @@ impl Kernel {
         let refused = (!stands).then_some("the kernel did not raise it");
         // It takes a while to find out, and a fence that is raised does not depend on it.
         let untold = Some("nobody has asked".to_owned());
-        Self { abi, obstacle: obstacle.or(refused).map(str::to_owned), namespaces, untold }
+        let obstacle = obstacle.or(refused).map(str::to_owned);
+        Self { abi, obstacle, namespaces, unfiltered: None, untold }
     }
 
     /// Whether a fence can be raised at all.
@@ -252,6 +278,7 @@ impl Kernel {
             By::LandlockOrNetwork(since) => (self.abi >= since || namespaced, None),
             By::Network => (namespaced, why),
             By::Mounts => (self.namespaces.hold_modes(asked), why),
+            By::Filter => (self.unfiltered.is_none(), self.unfiltered.as_deref()),
             By::Audit(since) => {
                 (self.abi >= since && self.untold.is_none(), self.untold.as_deref())
             }

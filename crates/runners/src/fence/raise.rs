@@ -11,6 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::Fence;
 use super::capabilities;
+use super::filter;
 use super::kernel::Kernel;
 use super::marks::{Opened, shown};
 use super::namespaces::{self, Entered};
@@ -53,7 +54,8 @@ pub(super) fn raise(fence: &Fence) -> Result<(Kernel, Vec<String>), String> {
     // A kernel that cannot log goes without.
     let ruleset = ruleset.log_new_exec(true).map_err(|error| in_words(&error))?;
     let status = ruleset.restrict_self().map_err(|error| in_words(&error))?;
-    let kernel = Kernel::told(&status, namespaces);
+    let unfiltered = filter::raise().err();
+    let kernel = Kernel { unfiltered, ..Kernel::told(&status, namespaces) };
     match kernel.obstacle {
         Some(why) => Err(why),
         None => Ok((kernel, [shown.closed, gaps].concat())),

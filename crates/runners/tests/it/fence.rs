@@ -1,5 +1,6 @@
 //! The fence as programs meet it: real shells, inside.
 
+mod calls;
 mod closed;
 mod kernel;
 mod outside;

@@ -238,6 +238,7 @@ fn a_shell_in_a_workspace_has_the_fence_that_is_required() {
         let socket = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)";
         let line = format!(
             "cat half.txt; id -u; chmod 700 {}/README.md && echo changed; \
+             prlimit --pid $PPID --core=0:0 && echo limited; \
              python3 -c '{socket}; s.sendto(b\"x\", (\"127.0.0.1\", {port}))' && echo sent",
             own.project().display()
         );

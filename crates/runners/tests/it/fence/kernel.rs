@@ -18,6 +18,11 @@ fn none() -> Namespaces {
     Namespaces::None("they take root".to_owned())
 }
 
+/// A kernel that has all that is not told of it.
+fn with(abi: u32, namespaces: Namespaces) -> Kernel {
+    Kernel { abi, obstacle: None, namespaces, unfiltered: None, untold: None }
+}
+
 fn fitness(kernel: &Kernel, network: Asked) -> String {
     let gaps = kernel.gaps(network).len();
     format!("{gaps} gaps, {}", if kernel.unfit(network).is_none() { "fit" } else { "unfit" })
@@ -28,7 +33,7 @@ fn what_each_kernel_holds() {
     let mut told = String::new();
     for abi in 0..=7 {
         let obstacle = (abi == 0).then(|| "this kernel has no Landlock".to_owned());
-        let kernel = Kernel { abi, obstacle, namespaces: none(), untold: None };
+        let kernel = Kernel { obstacle, ..with(abi, none()) };
         let held = kernel.rules(asked(Network::Allow)).filter(|(_, held)| *held == Held::Yes);
         let held: Vec<&str> = held.map(|(rule, _)| rule.name).collect();
         let [fit, ports, offline] = EVERY_NETWORK.map(|network| fitness(&kernel, network));
@@ -36,14 +41,14 @@ fn what_each_kernel_holds() {
         told.push_str(&format!("{abi}: {held}; {fit}; own ports {ports}; offline {offline}\n"));
     }
     expect![[r#"
-        0: ; 8 gaps, unfit; own ports 9 gaps, unfit; offline 10 gaps, unfit
-        1: read memory; 6 gaps, unfit; own ports 7 gaps, unfit; offline 8 gaps, unfit
-        2: read move memory; 5 gaps, unfit; own ports 6 gaps, unfit; offline 7 gaps, unfit
-        3: read write move memory; 4 gaps, fit; own ports 5 gaps, unfit; offline 6 gaps, unfit
-        4: read write move network ports memory; 4 gaps, fit; own ports 4 gaps, fit; offline 5 gaps, unfit
-        5: read write move devices network ports memory; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
-        6: read write move devices network ports signals abstract_sockets memory; 1 gaps, fit; own ports 1 gaps, fit; offline 2 gaps, unfit
-        7: read write move devices network ports signals abstract_sockets memory refusals; 1 gaps, fit; own ports 1 gaps, fit; offline 2 gaps, unfit
+        0: ; 10 gaps, unfit; own ports 11 gaps, unfit; offline 12 gaps, unfit
+        1: read limits memory keys; 6 gaps, unfit; own ports 7 gaps, unfit; offline 8 gaps, unfit
+        2: read move limits memory keys; 5 gaps, unfit; own ports 6 gaps, unfit; offline 7 gaps, unfit
+        3: read write move limits memory keys; 4 gaps, fit; own ports 5 gaps, unfit; offline 6 gaps, unfit
+        4: read write move network ports limits memory keys; 4 gaps, fit; own ports 4 gaps, fit; offline 5 gaps, unfit
+        5: read write move devices network ports limits memory keys; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
+        6: read write move devices network ports signals limits abstract_sockets memory keys; 1 gaps, fit; own ports 1 gaps, fit; offline 2 gaps, unfit
+        7: read write move devices network ports signals limits abstract_sockets memory keys refusals; 1 gaps, fit; own ports 1 gaps, fit; offline 2 gaps, unfit
     "#]].assert_eq(&told);
 }
 
@@ -53,7 +58,7 @@ fn what_namespaces_add() {
     for (name, namespaces) in
         [("both", Namespaces::Both), ("in users", Namespaces::InUsers), ("none", none())]
     {
-        let kernel = Kernel { abi: 3, obstacle: None, namespaces, untold: None };
+        let kernel = with(3, namespaces);
         let required = Asked { required: true, ..Asked::default() };
         for asked in EVERY_NETWORK.into_iter().chain([required]) {
             let rules = kernel.rules(asked);
@@ -92,7 +97,7 @@ fn what_namespaces_add() {
 fn why_refusals_are_not_told_is_said() {
     let why = |abi, untold: Option<&str>| {
         let untold = untold.map(str::to_owned);
-        let kernel = Kernel { abi, obstacle: None, namespaces: none(), untold };
+        let kernel = Kernel { untold, ..with(abi, none()) };
         let mut rules = kernel.rules(asked(Network::Allow));
         rules.find_map(|(rule, held)| (rule.name == "refusals").then_some(held)).unwrap()
     };

@@ -10,10 +10,10 @@ use legation_core::config::Network;
 use super::stage::Stage;
 
 /// A process outside the fence that ends with the test.
-struct Neighbour(std::process::Child);
+pub(super) struct Neighbour(pub(super) std::process::Child);
 
 impl Neighbour {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut command = Command::new("sleep");
         command.arg("600").env("NEIGHBOURS_TOKEN", "s3cret").stdin(Stdio::null());
         Self(command.spawn().unwrap())

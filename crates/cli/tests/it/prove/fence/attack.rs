@@ -12,6 +12,14 @@ use super::super::stage::{Stage, wait_for};
 /// Once, and in checkouts: out of an overlay no hard link could be made, fence or not.
 const ONCE: &str = "[recovery]\nmaxRetries = 0\n[workspace]\nmechanism = \"worktree\"\n";
 
+/// Leaves a key in the keyring of the user, for five seconds.
+#[cfg(target_arch = "x86_64")]
+const LEAVE_A_KEY: &str = "perl -e '($user, $name) = (\"user\", \"legation-evil\"); \
+    $key = syscall(248, $user, $name, $name, 1, -4); exit 1 if $key < 0; syscall(250, 15, $key, 5)'";
+#[cfg(not(target_arch = "x86_64"))]
+const LEAVE_A_KEY: &str = "perl -e '($user, $name) = (\"user\", \"legation-evil\"); \
+    $key = syscall(217, $user, $name, $name, 1, -4); exit 1 if $key < 0; syscall(219, 15, $key, 5)'";
+
 /// What is tried, in order: the worst comes last, so that each has its turn.
 const ATTACKS: &[(&str, &str)] = &[
     ("read a file of a sibling", "cat $SIBLING_WORKSPACE/secret.txt"),
@@ -55,8 +63,12 @@ const ATTACKS: &[(&str, &str)] = &[
     ("forge the return of a sibling", "echo '{}' > $SIBLING_FOLDER/return.json"),
     ("remove the socket of the engine", "rm -f $LEGATION_SOCKET; test ! -e $LEGATION_SOCKET"),
     ("remove everything upwards", "rm -rf ../../delegations ../..; test ! -e ../../delegations"),
+    ("leave a key in the keyring of the user", LEAVE_A_KEY),
+    ("limit a sibling", "prlimit --pid $SIBLING_PID --nofile=0:0"),
     ("kill a sibling", "kill -9 $SIBLING_PID"),
-    ("kill the engine", "kill -9 $ENGINE"),
+    ("limit the engine", "prlimit --pid $ENGINE --fsize=0:0"),
+    // By such a limit it may have ended by now.
+    ("kill the engine", "kill -9 $ENGINE || test ! -e /proc/$ENGINE"),
     ("kill its keeper", "kill -9 $KEEPER"),
 ];
 
@@ -244,6 +256,13 @@ fn without_the_fence_the_same_child_gets_through() {
         let tried = stage.told("tried");
         tried.split_once(last).map(|(before, _)| format!("{before}{last}"))
     });
+    let key = "leave a key in the keyring of the user";
+    let keeps_keys = stage.shell(LEAVE_A_KEY).status.success();
+    // Some machines have no keyrings, or let nobody have one.
+    let tried = match keeps_keys {
+        true => tried,
+        false => tried.replace(&format!("{key}: no"), &format!("{key}: yes")),
+    };
     expect![[r#"
         read a file of a sibling: yes
         list the files of a sibling: yes
@@ -276,7 +295,10 @@ fn without_the_fence_the_same_child_gets_through() {
         forge the return of a sibling: yes
         remove the socket of the engine: yes
         remove everything upwards: yes
+        leave a key in the keyring of the user: yes
+        limit a sibling: yes
         kill a sibling: yes
+        limit the engine: yes
         kill the engine: yes
     "#]]
     .assert_eq(&tried);

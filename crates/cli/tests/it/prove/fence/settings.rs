@@ -184,11 +184,14 @@ fn commands_that_verify_run_inside_too() {
     let journal = stage.paths().journal.display().to_string();
     let file = ".legation/agents/maker.md";
     let text = std::fs::read_to_string(stage.project().join(file)).unwrap();
-    let verify = format!("  verify: [\"test -e new.txt\", \"! cat {journal}\"]\n---\nDo");
+    let limit = "! prlimit --pid $PPID --core=0:0";
+    let verify =
+        format!("  verify: [\"test -e new.txt\", \"! cat {journal}\", \"{limit}\"]\n---\nDo");
     stage.write(file, &text.replace("---\nDo", &verify));
     let (subtask, _) = run(&stage, "maker");
     assert_eq!(subtask["receipt"]["verify"][0]["exitCode"], 0, "{subtask}");
     assert_eq!(subtask["receipt"]["verify"][1]["exitCode"], 0, "{subtask}");
+    assert_eq!(subtask["receipt"]["verify"][2]["exitCode"], 0, "{subtask}");
 }
 
 #[test]
