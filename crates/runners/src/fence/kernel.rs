@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use landlock::{LandlockStatus, RestrictionStatus, RulesetStatus};
 use legation_core::config::{self, Network, Sandbox};
 
-use super::namespaces::Namespaces;
+use super::namespaces::{self, Namespaces};
 use super::raise::{blank, in_words};
 use super::{audit, filter};
 
@@ -39,6 +39,8 @@ pub struct Kernel {
     pub obstacle: Option<String>,
     /// The namespaces that programs can be given beside it.
     pub namespaces: Namespaces,
+    /// Why shared memory is not among what these part from others, where that is so.
+    pub unparted: Option<String>,
     /// Why calls cannot be filtered, where they cannot.
     pub unfiltered: Option<String>,
     /// Why nobody here is told what was refused, where that is so.
@@ -69,6 +71,8 @@ enum By {
     Network,
     /// A mount namespace.
     Mounts,
+    /// A namespace of shared memory, which is entered with that of mounts.
+    Parted,
     /// A filter of calls.
     Filter,
     /// The audit log, which Landlock writes to from this version on.
@@ -187,6 +191,14 @@ const RULES: &[Rule] = &[
         weight: Weight::Wanted,
     },
     Rule {
+        name: "shared_memory",
+        what: "no shared memory, semaphores and queues outside (`ipcs`)",
+        by: By::Parted,
+        gap: "shared memory, semaphores and queues outside can be used and removed: Landlock is \
+              not asked, and there is no namespace of them",
+        weight: Weight::Wanted,
+    },
+    Rule {
         name: "udp",
         what: "no UDP where `sandbox.network` is `deny`",
         by: By::Network,
@@ -220,11 +232,11 @@ impl Kernel {
                 Ok((status, filter::raise().err()))
             });
             let namespaces = Namespaces::try_out();
-            let untold = audit::obstacle();
+            let (unparted, untold) = (namespaces::unparted(), audit::obstacle());
             match tried.join() {
                 Ok(Ok((status, unfiltered))) => {
                     let told = Self::told(&status, namespaces);
-                    Self { unfiltered, untold, ..told }
+                    Self { unparted, unfiltered, untold, ..told }
                 }
                 Ok(Err(error)) => Self::none(in_words(&error), namespaces),
                 Err(_) => Self::none("its trial broke off".to_owned(), namespaces),
@@ -234,7 +246,7 @@ impl Kernel {
 
     fn none(why: String, namespaces: Namespaces) -> Self {
         let obstacle = Some(why);
-        Self { abi: 0, obstacle, namespaces, unfiltered: None, untold: None }
+        Self { abi: 0, obstacle, namespaces, unparted: None, unfiltered: None, untold: None }
     }
 
     /// The kernel, by what it says of a thread that it was asked to fence in.
@@ -252,7 +264,7 @@ impl Kernel {
         // It takes a while to find out, and a fence that is raised does not depend on it.
         let untold = Some("nobody has asked".to_owned());
         let obstacle = obstacle.or(refused).map(str::to_owned);
-        Self { abi, obstacle, namespaces, unfiltered: None, untold }
+        Self { abi, obstacle, namespaces, unparted: None, unfiltered: None, untold }
     }
 
     /// Whether a fence can be raised at all.
@@ -277,7 +289,11 @@ impl Kernel {
             By::Landlock(since) => (self.abi >= since, None),
             By::LandlockOrNetwork(since) => (self.abi >= since || namespaced, None),
             By::Network => (namespaced, why),
-            By::Mounts => (self.namespaces.hold_modes(asked), why),
+            By::Mounts => (self.namespaces.are_entered(asked), why),
+            By::Parted => {
+                let is_held = self.namespaces.are_entered(asked) && self.unparted.is_none();
+                (is_held, self.unparted.as_deref().or(why))
+            }
             By::Filter => (self.unfiltered.is_none(), self.unfiltered.as_deref()),
             By::Audit(since) => {
                 (self.abi >= since && self.untold.is_none(), self.untold.as_deref())

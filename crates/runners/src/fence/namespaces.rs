@@ -2,7 +2,8 @@
 //!
 //! In a mount namespace of its own all that may not be written is read-only, so that modes,
 //! owners and times stay as they are; in an empty network namespace there is nothing to
-//! reach. Both are entered by the thread that the program is started from and go with the
+//! reach; shared memory, semaphores and queues of others are not seen from one of their own,
+//! and those of a program go with it. All are entered by the thread that the program is started from and go with the
 //! last process inside. Nothing here changes what others see.
 
 use std::collections::BTreeMap;
@@ -27,6 +28,10 @@ use crate::mounts;
 /// waited for in between.
 const MAX_TRIES: usize = 50;
 const UNTIL_THREADS_ARE_GONE: Duration = Duration::from_millis(1);
+
+/// What there is where the kernel can part shared memory, and how often it will.
+const PARTED: &str = "/proc/self/ns/ipc";
+const MAX_PARTED: &str = "/proc/sys/user/max_ipc_namespaces";
 
 /// Programs change modes and owners of their own terminals.
 const TERMINALS: &str = "/dev/pts";
@@ -84,8 +89,8 @@ impl Namespaces {
         }
     }
 
-    /// Whether modes, owners and times can be held.
-    pub(super) fn hold_modes(&self, asked: Asked) -> bool {
+    /// Whether a fence of which this is asked has those that it has wherever they can be had.
+    pub(super) fn are_entered(&self, asked: Asked) -> bool {
         match self {
             Self::Both => true,
             Self::InUsers => asked.is_worth_users(),
@@ -94,9 +99,20 @@ impl Namespaces {
     }
 }
 
+/// Why shared memory would not be among what namespaces part; none if it would.
+pub(super) fn unparted() -> Option<String> {
+    if !Path::new(PARTED).exists() {
+        return Some("this kernel has none".to_owned());
+    }
+    let most = fs::read_to_string(MAX_PARTED).unwrap_or_default();
+    (most.trim() == "0").then(|| format!("there are none while {MAX_PARTED} is 0"))
+}
+
 /// What came of a thread's way into namespaces of its own.
 pub(super) struct Entered {
     pub(super) namespaces: Namespaces,
+    /// Why shared memory is not among what they part, if they part anything.
+    pub(super) unparted: Option<String>,
     /// What stays open all the same, in words.
     pub(super) gaps: Vec<String>,
 }
@@ -143,7 +159,10 @@ fn unshare_users() -> bool {
 
 /// Takes this thread into namespaces of its own, as far as the fence calls for them.
 pub(super) fn enter(fence: &Fence) -> Entered {
-    let none = |why: String| Entered { namespaces: Namespaces::None(why), gaps: Vec::new() };
+    let none = |why: String| {
+        let namespaces = Namespaces::None(why);
+        Entered { namespaces, unparted: None, gaps: Vec::new() }
+    };
     if !may_mount() {
         let why = match fence.asked().is_worth_users() {
             true => "no user namespace can be made here",
@@ -162,7 +181,10 @@ pub(super) fn enter(fence: &Fence) -> Entered {
         Ok(()) => Vec::new(),
         Err(why) => vec![format!("modes, owners and times can be changed outside: {why}")],
     };
-    Entered { namespaces: Namespaces::Both, gaps }
+    // By itself, since a kernel may have the others and not this one.
+    let parted = unshare(UnshareFlags::NEWIPC);
+    let unparted = parted.err().map(|error| format!("the kernel refuses it: {error}"));
+    Entered { namespaces: Namespaces::Both, unparted, gaps }
 }
 
 /// Makes everything read-only but what may be written, for this thread and what it starts.

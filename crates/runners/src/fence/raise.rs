@@ -49,13 +49,13 @@ pub(super) fn raise(fence: &Fence) -> Result<(Kernel, Vec<String>), String> {
     let shown = shown(&fence);
     let ruleset = rules(&fence, &shown.opened).map_err(|error| in_words(&error))?;
     // While there is still the power to.
-    let Entered { namespaces, gaps } = namespaces::enter(&fence);
+    let Entered { namespaces, unparted, gaps } = namespaces::enter(&fence);
     capabilities::lower().map_err(|error| format!("capabilities cannot be given up: {error}"))?;
     // A kernel that cannot log goes without.
     let ruleset = ruleset.log_new_exec(true).map_err(|error| in_words(&error))?;
     let status = ruleset.restrict_self().map_err(|error| in_words(&error))?;
     let unfiltered = filter::raise().err();
-    let kernel = Kernel { unfiltered, ..Kernel::told(&status, namespaces) };
+    let kernel = Kernel { unparted, unfiltered, ..Kernel::told(&status, namespaces) };
     match kernel.obstacle {
         Some(why) => Err(why),
         None => Ok((kernel, [shown.closed, gaps].concat())),

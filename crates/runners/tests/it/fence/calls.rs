@@ -1,5 +1,5 @@
-//! What the filter of calls refuses: limits of others, and keys. And that nothing else is
-//! refused, not even to programs of another kind.
+//! What the filter of calls refuses and what a namespace parts: limits of others, keys, shared
+//! memory. And that nothing else is refused, not even to programs of another kind.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -173,4 +173,34 @@ fn no_key_is_left_in_the_keyring_of_the_user_or_taken_from_it() {
     }
     assert_eq!((outer.is_some(), inner), (true, None));
     assert_eq!(tried, ["1", "1", "1"]);
+}
+
+#[test]
+fn shared_memory_outside_stays_and_what_is_made_inside_goes() {
+    let stage = Stage::new();
+    let made = |what: &str| {
+        let said = outside(&format!("ipcmk {what}")).unwrap();
+        said.rsplit_once(' ').unwrap().1.to_owned()
+    };
+    let (memory, queue, flags) = (made("-M 4096"), made("-Q"), made("-S 1"));
+    let shown = || fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let is_there = || shown().lines().any(|line| line.split_whitespace().nth(1) == Some(&memory));
+    assert!(is_there());
+    // A size that nobody else asks for.
+    let size = (1 << 22) + std::process::id();
+    let lines = [
+        format!("ipcrm -m {memory}"),
+        format!("ipcrm -q {queue}"),
+        format!("ipcrm -s {flags}"),
+        "test $(wc -l < /proc/sysvipc/shm) = 1".to_owned(),
+        format!("ipcmk -M {size} && grep -q {size} /proc/sysvipc/shm"),
+    ];
+    let tried = stage.tries(&lines.each_ref().map(String::as_str));
+    let tried: Vec<&str> = tried.lines().map(|line| line.split_once(' ').unwrap().0).collect();
+    let survived = is_there();
+    let taken_back = outside(&format!("ipcrm -m {memory} -q {queue} -s {flags}"));
+    assert_eq!(tried, ["no", "no", "no", "yes", "yes"]);
+    assert!(survived);
+    assert!(taken_back.is_some(), "all of them were there still");
+    assert!(!shown().contains(&size.to_string()));
 }

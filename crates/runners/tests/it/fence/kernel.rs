@@ -20,7 +20,7 @@ fn none() -> Namespaces {
 
 /// A kernel that has all that is not told of it.
 fn with(abi: u32, namespaces: Namespaces) -> Kernel {
-    Kernel { abi, obstacle: None, namespaces, unfiltered: None, untold: None }
+    Kernel { abi, obstacle: None, namespaces, unparted: None, unfiltered: None, untold: None }
 }
 
 fn fitness(kernel: &Kernel, network: Asked) -> String {
@@ -41,14 +41,14 @@ fn what_each_kernel_holds() {
         told.push_str(&format!("{abi}: {held}; {fit}; own ports {ports}; offline {offline}\n"));
     }
     expect![[r#"
-        0: ; 10 gaps, unfit; own ports 11 gaps, unfit; offline 12 gaps, unfit
-        1: read limits memory keys; 6 gaps, unfit; own ports 7 gaps, unfit; offline 8 gaps, unfit
-        2: read move limits memory keys; 5 gaps, unfit; own ports 6 gaps, unfit; offline 7 gaps, unfit
-        3: read write move limits memory keys; 4 gaps, fit; own ports 5 gaps, unfit; offline 6 gaps, unfit
-        4: read write move network ports limits memory keys; 4 gaps, fit; own ports 4 gaps, fit; offline 5 gaps, unfit
-        5: read write move devices network ports limits memory keys; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
-        6: read write move devices network ports signals limits abstract_sockets memory keys; 1 gaps, fit; own ports 1 gaps, fit; offline 2 gaps, unfit
-        7: read write move devices network ports signals limits abstract_sockets memory keys refusals; 1 gaps, fit; own ports 1 gaps, fit; offline 2 gaps, unfit
+        0: ; 11 gaps, unfit; own ports 12 gaps, unfit; offline 13 gaps, unfit
+        1: read limits memory keys; 7 gaps, unfit; own ports 8 gaps, unfit; offline 9 gaps, unfit
+        2: read move limits memory keys; 6 gaps, unfit; own ports 7 gaps, unfit; offline 8 gaps, unfit
+        3: read write move limits memory keys; 5 gaps, fit; own ports 6 gaps, unfit; offline 7 gaps, unfit
+        4: read write move network ports limits memory keys; 5 gaps, fit; own ports 5 gaps, fit; offline 6 gaps, unfit
+        5: read write move devices network ports limits memory keys; 4 gaps, fit; own ports 4 gaps, fit; offline 5 gaps, unfit
+        6: read write move devices network ports signals limits abstract_sockets memory keys; 2 gaps, fit; own ports 2 gaps, fit; offline 3 gaps, unfit
+        7: read write move devices network ports signals limits abstract_sockets memory keys refusals; 2 gaps, fit; own ports 2 gaps, fit; offline 3 gaps, unfit
     "#]].assert_eq(&told);
 }
 
@@ -62,7 +62,9 @@ fn what_namespaces_add() {
         let required = Asked { required: true, ..Asked::default() };
         for asked in EVERY_NETWORK.into_iter().chain([required]) {
             let rules = kernel.rules(asked);
-            let rules = rules.filter(|(rule, _)| ["network", "modes", "udp"].contains(&rule.name));
+            let rules = rules.filter(|(rule, _)| {
+                ["network", "shared_memory", "modes", "udp"].contains(&rule.name)
+            });
             let rules: Vec<String> = rules
                 .map(|(rule, held)| match held {
                     Held::Yes => rule.name.to_owned(),
@@ -78,18 +80,18 @@ fn what_namespaces_add() {
         }
     }
     expect![[r#"
-        both, Allow: network, modes, udp; 3 gaps, fit
-        both, OwnPorts: network, modes, udp; 4 gaps, unfit
-        both, Deny: network, modes, udp; 3 gaps, fit
-        both, required: network, modes, udp; 3 gaps, fit
-        in users, Allow: network, no modes (it takes root, a network that is denied, or a fence that is required), udp; 4 gaps, fit
-        in users, OwnPorts: network, no modes (it takes root, a network that is denied, or a fence that is required), udp; 5 gaps, unfit
-        in users, Deny: network, modes, udp; 3 gaps, fit
-        in users, required: network, modes, udp; 3 gaps, fit
-        none, Allow: no network (Linux 6.7), no modes (they take root), no udp (they take root); 4 gaps, fit
-        none, OwnPorts: no network (Linux 6.7), no modes (they take root), no udp (they take root); 5 gaps, unfit
-        none, Deny: no network (Linux 6.7), no modes (they take root), no udp (they take root); 6 gaps, unfit
-        none, required: no network (Linux 6.7), no modes (they take root), no udp (they take root); 4 gaps, fit
+        both, Allow: network, modes, shared_memory, udp; 3 gaps, fit
+        both, OwnPorts: network, modes, shared_memory, udp; 4 gaps, unfit
+        both, Deny: network, modes, shared_memory, udp; 3 gaps, fit
+        both, required: network, modes, shared_memory, udp; 3 gaps, fit
+        in users, Allow: network, no modes (it takes root, a network that is denied, or a fence that is required), no shared_memory (it takes root, a network that is denied, or a fence that is required), udp; 5 gaps, fit
+        in users, OwnPorts: network, no modes (it takes root, a network that is denied, or a fence that is required), no shared_memory (it takes root, a network that is denied, or a fence that is required), udp; 6 gaps, unfit
+        in users, Deny: network, modes, shared_memory, udp; 3 gaps, fit
+        in users, required: network, modes, shared_memory, udp; 3 gaps, fit
+        none, Allow: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 5 gaps, fit
+        none, OwnPorts: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 6 gaps, unfit
+        none, Deny: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 7 gaps, unfit
+        none, required: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 5 gaps, fit
     "#]].assert_eq(&told);
 }
 
@@ -105,6 +107,20 @@ fn why_refusals_are_not_told_is_said() {
     assert_eq!(why(7, None), Held::Yes);
     assert_eq!(why(6, None), Held::No(tells.to_owned()));
     assert_eq!(why(7, Some("audit is off")), Held::No(format!("{tells} (audit is off)")));
+}
+
+#[test]
+fn what_is_neither_filtered_nor_parted_is_a_gap_and_its_reason_is_told() {
+    let (unfiltered, unparted) = (Some("no filters".to_owned()), Some("none here".to_owned()));
+    let kernel = Kernel { unfiltered, unparted, ..with(7, Namespaces::Both) };
+    let required = Asked { required: true, ..Asked::default() };
+    // Like signals: an attempt is worth its fence without.
+    assert_eq!(kernel.unfit(required), None);
+    expect![[r#"
+        other processes can be ended by their limits: Landlock is not asked, and there is no filter of calls (no filters)
+        keys in the user's keyring can be used: Landlock is not asked, and there is no filter of calls (no filters)
+        shared memory, semaphores and queues outside can be used and removed: Landlock is not asked, and there is no namespace of them (none here)
+    "#]].assert_eq(&(kernel.gaps(required).join("\n") + "\n"));
 }
 
 #[test]

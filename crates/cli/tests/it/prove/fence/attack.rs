@@ -64,6 +64,7 @@ const ATTACKS: &[(&str, &str)] = &[
     ("remove the socket of the engine", "rm -f $LEGATION_SOCKET; test ! -e $LEGATION_SOCKET"),
     ("remove everything upwards", "rm -rf ../../delegations ../..; test ! -e ../../delegations"),
     ("leave a key in the keyring of the user", LEAVE_A_KEY),
+    ("remove shared memory", "ipcrm -m $SHARED_MEMORY"),
     ("limit a sibling", "prlimit --pid $SIBLING_PID --nofile=0:0"),
     ("kill a sibling", "kill -9 $SIBLING_PID"),
     ("limit the engine", "prlimit --pid $ENGINE --fsize=0:0"),
@@ -76,6 +77,8 @@ const ATTACKS: &[(&str, &str)] = &[
 struct Scene {
     stage: Stage,
     sibling: String,
+    /// Of somebody outside.
+    shared_memory: String,
 }
 
 impl Scene {
@@ -112,7 +115,9 @@ impl Scene {
         assert_eq!(stage.json(&["delegate", "--agent", "earlier", "Keep it"]).0, 0);
         let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "sibling", "Wait"]);
         let sibling = begun["delegationId"].as_str().unwrap().to_owned();
-        let scene = Self { stage, sibling };
+        let made = String::from_utf8(stage.shell("ipcmk -M 4096").stdout).unwrap();
+        let shared_memory = made.trim().rsplit_once(' ').unwrap().1.to_owned();
+        let scene = Self { stage, sibling, shared_memory };
         scene.tell_the_world();
         scene
     }
@@ -126,7 +131,8 @@ impl Scene {
         let kept = String::from_utf8(stage.shell(named).stdout).unwrap().trim().to_owned();
         let (folder, name) = kept.split_at(2);
         let world = format!(
-            "{}KEPT={kept}\nLOOSE={}/{}\nPROJECT={}\nSTATE={}\nENGINE={}\nREMOTE={}\nSHARED={}\n",
+            "{}KEPT={kept}\nLOOSE={}/{}\nPROJECT={}\nSTATE={}\nENGINE={}\nREMOTE={}\nSHARED={}\n\
+             SHARED_MEMORY={}\n",
             stage.told("sibling").trim().replace(' ', "\n") + "\n",
             folder,
             name,
@@ -135,6 +141,7 @@ impl Scene {
             stage.engine().unwrap(),
             stage.root().join("remote.git").display(),
             self.shared().display(),
+            self.shared_memory,
         );
         std::fs::write(stage.out("world"), world).unwrap();
     }
@@ -143,6 +150,12 @@ impl Scene {
     fn shared(&self) -> PathBuf {
         let own = self.stage.root().file_name().unwrap().to_string_lossy().into_owned();
         Path::new("/tmp").join(format!("legation-evil{own}"))
+    }
+
+    /// Whether the shared memory is still there.
+    fn remembers(&self) -> bool {
+        let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        segments.lines().any(|line| line.split_whitespace().nth(1) == Some(&self.shared_memory))
     }
 
     /// Every file outside the workspaces that is not the engine's own to change.
@@ -173,6 +186,7 @@ impl Drop for Scene {
     fn drop(&mut self) {
         std::fs::write(self.stage.out("go"), "").unwrap();
         let _ = std::fs::remove_file(self.shared());
+        self.stage.shell(&format!("ipcrm -m {}", self.shared_memory));
     }
 }
 
@@ -196,7 +210,9 @@ fn attacked(stage: Stage) -> (Vec<String>, Value) {
     let tried = stage.told("tried");
     assert_eq!(tried.lines().count(), ATTACKS.len(), "{tried}");
     let through = tried.lines().filter_map(|line| line.strip_suffix(": yes")).map(str::to_owned);
-    (through.collect(), subtask["receipt"]["fenceGaps"].clone())
+    let through: Vec<String> = through.collect();
+    assert_ne!(scene.remembers(), through.iter().any(|name| name == "remove shared memory"));
+    (through, subtask["receipt"]["fenceGaps"].clone())
 }
 
 #[test]
@@ -218,13 +234,15 @@ fn nor_does_one_of_somebody_who_is_not_root() {
             eprintln!("SKIPPED: {mechanism} cannot be had here: {}", doctor["workspaces"]);
             continue;
         }
-        // Modes and times of one's own files are nothing that the kernel keeps here.
-        let through = ["change the mode of a file", "date a file back"];
+        // Modes and times of one's own files are nothing that the kernel keeps here, nor is
+        // shared memory.
+        let through = ["change the mode of a file", "date a file back", "remove shared memory"];
         let (found, gaps) = attacked(stage);
         assert_eq!(found, through, "{mechanism}");
         // But its receipt says so.
-        let gap = gaps[0].as_str().unwrap_or_default();
-        assert!(gap.starts_with("Landlock does not refuse chmod, chown and touch"), "{gaps}");
+        let [modes, memory] = [0, 1].map(|at| gaps[at].as_str().unwrap_or_default());
+        assert!(modes.starts_with("Landlock does not refuse chmod, chown and touch"), "{gaps}");
+        assert!(memory.starts_with("shared memory, semaphores and queues outside"), "{gaps}");
     }
 }
 
@@ -296,6 +314,7 @@ fn without_the_fence_the_same_child_gets_through() {
         remove the socket of the engine: yes
         remove everything upwards: yes
         leave a key in the keyring of the user: yes
+        remove shared memory: yes
         limit a sibling: yes
         kill a sibling: yes
         limit the engine: yes
