@@ -9,6 +9,7 @@ pub mod chancery;
 pub mod claude_code;
 pub mod codex;
 pub mod command;
+pub mod depths;
 pub mod door;
 pub mod envoy;
 pub mod fence;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::folders::{Laid, gone};
 use super::{Error, Kept, Note, Place, Spaces, names, record};
+use crate::depths::{Met, Visitor, go_through};
 
 /// Entries that are counted before a folder counts as endless.
 const MAX_COUNTED: usize = 2_000_000;
@@ -366,29 +367,36 @@ pub(super) fn written(path: &Path) -> SystemTime {
 /// What a folder takes on the disk, links not followed and other file systems left out.
 pub(super) fn weight(top: &Path) -> u64 {
     let Ok(found) = fs::symlink_metadata(top) else { return 0 };
-    let device = found.dev();
-    let mut bytes = found.blocks().saturating_mul(BLOCK_BYTES);
-    let mut folders = vec![top.to_owned()];
-    let mut counted: usize = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            counted = counted.saturating_add(1);
-            if counted > MAX_COUNTED {
-                return bytes;
-            }
-            let Ok(found) = entry.metadata() else { continue };
-            if found.dev() != device {
-                continue;
-            }
-            let blocks = if found.is_dir() {
-                folders.push(entry.path());
-                found.blocks()
-            } else {
-                // Its other names count the rest.
-                found.blocks().checked_div(found.nlink()).unwrap_or_default()
-            };
-            bytes = bytes.saturating_add(blocks.saturating_mul(BLOCK_BYTES));
+    let bytes = found.blocks().saturating_mul(BLOCK_BYTES);
+    let mut scale = Scale { device: found.dev(), bytes, counted: 0 };
+    go_through(top, &mut scale);
+    scale.bytes
+}
+
+/// Adds up what is met.
+struct Scale {
+    device: u64,
+    bytes: u64,
+    counted: usize,
+}
+
+impl Visitor for Scale {
+    fn meet(&mut self, met: &Met<'_>) -> bool {
+        self.counted = self.counted.saturating_add(1);
+        let Ok(found) = met.look() else { return false };
+        if found.st_dev != self.device {
+            return false;
         }
+        let blocks = u64::try_from(found.st_blocks).unwrap_or_default();
+        // Of a file its other names count the rest. Their number is as wide as the machine wants.
+        let names = u32::try_from(found.st_nlink).unwrap_or(u32::MAX);
+        let names = if met.is_folder() { 1 } else { names };
+        let blocks = blocks.checked_div(names.into()).unwrap_or_default();
+        self.bytes = self.bytes.saturating_add(blocks.saturating_mul(BLOCK_BYTES));
+        true
     }
-    bytes
+
+    fn is_done(&self) -> bool {
+        self.counted > MAX_COUNTED
+    }
 }

@@ -1,9 +1,8 @@
 //! Where everything lies below the state folder, and how it goes away.
 
 use std::collections::HashSet;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use super::home::Homes;
 use super::repository::Submodule;
 use super::sweeper::Sweeper;
 use super::{Error, Kept, Place, names, overlay, ports, record};
+use crate::depths;
 
 /// What is known of a workspace beyond what its caller needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -340,32 +340,8 @@ impl Folders {
     }
 }
 
-/// Deletes whatever is there without following links; what is gone already is fine.
+/// Deletes whatever is there without following links, however deep it goes; what is gone already
+/// is fine.
 pub(super) fn gone(path: &Path) -> io::Result<()> {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
-    if !metadata.is_dir() {
-        return fs::remove_file(path);
-    }
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            unlock(path)?;
-            fs::remove_dir_all(path)
-        }
-        other => other,
-    }
-}
-
-/// Gives folders back the permissions that deleting what is in them needs.
-fn unlock(folder: &Path) -> io::Result<()> {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    Ok(())
+    depths::remove(path)
 }

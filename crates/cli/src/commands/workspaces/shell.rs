@@ -145,7 +145,7 @@ impl Temp {
 impl Drop for Temp {
     fn drop(&mut self) {
         // What cannot be removed goes like everything in that place.
-        drop(std::fs::remove_dir_all(&self.0));
+        drop(legation_runners::depths::remove(&self.0));
     }
 }
 
