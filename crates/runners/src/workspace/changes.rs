@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::Error;
 use super::folders::Moment;
 use super::index::{Index, Verdict};
-use super::walk::{Locked, below, walk};
+use super::walk::{Locked, MAX_PATH_BYTES, below, walk};
 
 /// How often the clock of the file system is asked whether it has moved on.
 const MAX_TICKS: usize = 20;
@@ -39,6 +39,8 @@ pub(super) struct Changes {
     pub(super) foreign_removed: Vec<Vec<u8>>,
     /// What is neither a file nor a folder, and so no part of any work.
     pub(super) others: Vec<Vec<u8>>,
+    /// New, and called by too long a path to be kept: the beginning of it.
+    pub(super) too_long: BTreeSet<Vec<u8>>,
     /// Whether not all of it could be read.
     pub(super) incomplete: bool,
 }
@@ -80,10 +82,20 @@ pub(super) fn compare(
     index.entries.retain(|_, entry| !entry.left_out);
     changes.others = walked.others.into_iter().map(|other| other.path).collect();
     changes.leave_out(index.entries.into_keys());
+    changes.set_aside(walked.beyond);
     Ok(Some(changes))
 }
 
 impl Changes {
+    /// Takes out what is new and called by too long a path to be kept, beside what is `beyond`
+    /// any path.
+    pub(super) fn set_aside(&mut self, beyond: Vec<Vec<u8>>) {
+        let is_long = |path: &mut Vec<u8>| path.len() > MAX_PATH_BYTES;
+        let added = self.added.extract_if(.., is_long);
+        let foreign = self.foreign.extract_if(.., is_long);
+        self.too_long.extend(added.chain(foreign).chain(beyond).map(beginning));
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         let own = [&self.added, &self.modified, &self.removed, &self.hidden];
         let mut lists = own.into_iter().chain([&self.foreign, &self.foreign_removed]);
@@ -148,6 +160,14 @@ impl Changes {
             }
         }
     }
+}
+
+/// As much of a path as is needed to find it, up to where it becomes too long.
+fn beginning(mut path: Vec<u8>) -> Vec<u8> {
+    let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let end = slashes.find(|(at, _)| *at > MAX_PATH_BYTES).map_or(path.len(), |(at, _)| at);
+    path.truncate(end);
+    path
 }
 
 /// Whether a path lies below another one.

@@ -18,7 +18,7 @@ use super::changes::{Changes, is_below};
 use super::folders::Moment;
 use super::index::{Listing, Verdict};
 use super::overlay::is_namespaced;
-use super::walk::{Locked, Walked, below, walk};
+use super::walk::{Locked, MAX_PATH_BYTES, Walked, below, walk};
 use crate::fence::may_mount;
 
 /// Bytes of an attribute that are looked at.
@@ -51,7 +51,9 @@ pub(super) fn compare_written(
     };
     let shared: Vec<PathBuf> = shared.iter().map(|name| upper.join(name)).collect();
     let written = walk(upper, &shared, Locked::Leave)?;
-    if written.incomplete {
+    // What has no path there may have one seen from the top.
+    let is_far = |folder: &Vec<u8>| folder.len() > MAX_PATH_BYTES;
+    if written.incomplete || written.folders.iter().any(is_far) {
         return Ok(None);
     }
     let mut look = Look { index, seen: HashSet::new(), covered: Vec::new() };
@@ -151,6 +153,7 @@ impl Look<'_> {
             covered.difference(&self.seen.into_iter().collect()).copied().collect::<Vec<_>>();
         let gone = gone.into_iter().filter_map(|number| self.index.expected(number));
         changes.leave_out(gone);
+        changes.set_aside(written.beyond);
         changes
     }
 }

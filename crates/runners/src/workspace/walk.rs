@@ -1,14 +1,27 @@
 //! Every file below a folder, as it is now.
 //!
 //! Links are entries, never ways. Repositories inside are walked like any folder,
-//! except for what is called `.git`: that is theirs, and git could not hold it.
+//! except for what is called `.git`: that is theirs, and git could not hold it. What is called by
+//! a longer name than anything can be given is only told by the folder that it begins in.
 
+use std::collections::HashSet;
 use std::fs::{self, Metadata, Permissions, ReadDir};
 use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags, open, openat};
+use rustix::io::Errno;
+
+use crate::depths::{Met, Visitor, go_down, path_of};
+
+/// Bytes of a path from the top with which the system, and git, can name something.
+const MAX_NAMED_BYTES: usize = 4095;
+/// Bytes of a path that whatever is to be kept or copied may have: the folders that we put it
+/// into have names, too.
+pub(super) const MAX_PATH_BYTES: usize = 3 * 1024;
 /// Entries that are looked at before a folder counts as endless.
 const MAX_ENTRIES: usize = 2_000_000;
 
@@ -28,6 +41,8 @@ pub(super) struct Walked {
     pub(super) folders: Vec<Vec<u8>>,
     /// What is neither: pipes, sockets, devices.
     pub(super) others: Vec<Found>,
+    /// Files, and folders with files in them, that are too far below for any path.
+    pub(super) beyond: Vec<Vec<u8>>,
     /// Whether something could not be read, or there was too much.
     pub(super) incomplete: bool,
 }
@@ -36,6 +51,13 @@ impl Walked {
     /// What the files hold together.
     pub(super) fn bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, file| sum.saturating_add(file.metadata.len()))
+    }
+
+    /// Leaves out what is called by too long a path to be put somewhere else.
+    pub(super) fn without_long_paths(mut self) -> Self {
+        self.files.retain(|file| file.path.len() <= MAX_PATH_BYTES);
+        self.folders.retain(|folder| folder.len() <= MAX_PATH_BYTES);
+        self
     }
 }
 
@@ -51,10 +73,11 @@ pub(super) enum Locked {
 /// Walks a folder; `skip` are paths that are left out with all below them.
 pub(super) fn walk(top: &Path, skip: &[PathBuf], locked: Locked) -> io::Result<Walked> {
     let mut walked = Walked::default();
+    let skip: HashSet<&Path> = skip.iter().map(PathBuf::as_path).collect();
     let mut folders = vec![Vec::new()];
     let mut entries: usize = 0;
     while let Some(folder) = folders.pop() {
-        let listed = match list(&below(top, &folder), locked) {
+        let listed = match list((top, &folder), locked) {
             Ok(listed) => listed,
             Err(error) if folder.is_empty() => return Err(error),
             Err(_) => {
@@ -73,7 +96,7 @@ pub(super) fn walk(top: &Path, skip: &[PathBuf], locked: Locked) -> io::Result<W
                 continue;
             };
             let name = entry.file_name();
-            if name == ".git" || skip.contains(&entry.path()) {
+            if name == ".git" || (!skip.is_empty() && skip.contains(&*entry.path())) {
                 continue;
             }
             let Ok(metadata) = entry.metadata() else {
@@ -85,7 +108,11 @@ pub(super) fn walk(top: &Path, skip: &[PathBuf], locked: Locked) -> io::Result<W
                 path.push(b'/');
             }
             path.extend_from_slice(name.as_bytes());
-            if metadata.is_dir() {
+            if path.len() > MAX_NAMED_BYTES {
+                if !metadata.is_dir() || has_files(top, &path, entries) {
+                    walked.beyond.push(path);
+                }
+            } else if metadata.is_dir() {
                 walked.folders.push(path.clone());
                 folders.push(path);
             } else if metadata.is_file() || metadata.is_symlink() {
@@ -99,13 +126,62 @@ pub(super) fn walk(top: &Path, skip: &[PathBuf], locked: Locked) -> io::Result<W
 }
 
 /// Lists a folder, if need be one that its owner closed to itself.
-fn list(folder: &Path, locked: Locked) -> io::Result<ReadDir> {
-    match fs::read_dir(folder) {
+fn list((top, folder): (&Path, &[u8]), locked: Locked) -> io::Result<ReadDir> {
+    let at = below(top, folder);
+    match fs::read_dir(&at) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied && locked == Locked::Open => {
-            fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-            fs::read_dir(folder)
+            fs::set_permissions(&at, Permissions::from_mode(0o700))?;
+            fs::read_dir(&at)
+        }
+        // From the top it can be named.
+        Err(error) if error.kind() == ErrorKind::InvalidFilename => {
+            let place = reach(top, folder)?;
+            list((&path_of(&place), b""), locked)
         }
         other => other,
+    }
+}
+
+/// A folder as a place, from the top on.
+fn reach(top: &Path, folder: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(open(top, flags, Mode::empty())?, folder, flags, Mode::empty())
+}
+
+/// Whether there are files in a folder that has no path any more; what cannot be looked at, or
+/// is too much, counts as such.
+fn has_files(top: &Path, path: &[u8], entries: usize) -> bool {
+    let mut search = Search { entries, found: false };
+    let slash = path.iter().rposition(|byte| *byte == b'/').unwrap_or_default();
+    let (above, name) = path.split_at(slash);
+    let name = name.strip_prefix(b"/").unwrap_or(name);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match reach(top, above).and_then(|above| openat(above, name, flags, Mode::empty())) {
+        Ok(folder) => go_down(folder, &mut search),
+        Err(_) => search.found = true,
+    }
+    search.found
+}
+
+/// Looks for files.
+struct Search {
+    entries: usize,
+    found: bool,
+}
+
+impl Visitor for Search {
+    fn meet(&mut self, met: &Met<'_>) -> bool {
+        self.entries = self.entries.saturating_add(1);
+        self.found |= met.is_file() || self.entries > MAX_ENTRIES;
+        true
+    }
+
+    fn fail(&mut self, _: Errno) {
+        self.found = true;
+    }
+
+    fn is_done(&self) -> bool {
+        self.found
     }
 }
 

@@ -9,6 +9,7 @@ mod counts;
 mod crash;
 mod crowd;
 mod custody;
+mod deep;
 mod dir;
 mod going_back;
 mod half_way;

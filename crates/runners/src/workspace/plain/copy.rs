@@ -22,7 +22,8 @@ impl Plain {
         let locked = if theirs { Locked::Open } else { Locked::Leave };
         let mut skip = skipped(&self.folders.homes, from);
         skip.extend(ignored.folders.iter().cloned());
-        let mut walked = walk(from, &skip, locked).map_err(Error::files("reading", from))?;
+        let walked = walk(from, &skip, locked).map_err(Error::files("reading", from))?;
+        let mut walked = walked.without_long_paths();
         walked.files.retain(|file| !ignored.files.contains(&file.path));
         let limit_bytes = consent::limit_bytes(&self.folders.state, self.copy_limit_bytes)?;
         if walked.bytes() > limit_bytes {

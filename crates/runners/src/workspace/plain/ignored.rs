@@ -61,22 +61,17 @@ impl Plain {
     /// Leaves out what git ignores, by the rules that a workspace has now.
     pub(super) fn without_ignored(&self, root: &Path, changes: &mut Changes) {
         let lists = [&changes.added, &changes.modified, &changes.removed];
+        let long = changes.too_long.iter();
         // A name may begin like a pattern; behind a folder it is only a name.
-        let named = lists.into_iter().flatten();
+        let named = lists.into_iter().flatten().chain(long);
         let input: Vec<u8> =
             named.flat_map(|path| [b"./", path.as_slice(), b"\0"].concat()).collect();
         if input.is_empty() || !self.may_be_in_repository() {
             return;
         }
-        let repository = self.project.join(".git");
-        let call = match repository.exists() {
-            true => {
-                let call = self.git.call("check-ignore", Trust::User).within(root);
-                call.env("GIT_DIR", &repository).env("GIT_WORK_TREE", root)
-            }
-            // The rules above the folder are only where the user has them.
-            false => self.on_project("check-ignore"),
-        };
+        // The rules above the folder are only where the user has them.
+        let call = self.on_copy("check-ignore", root);
+        let call = call.unwrap_or_else(|| self.on_project("check-ignore"));
         let said = call.args(["-z", "--stdin"]).input(input).ask();
         // More than is needed may be kept; what is not kept is lost.
         let Some(said) = said.ok().filter(|said| said.code <= 1) else { return };
@@ -85,6 +80,23 @@ impl Plain {
         for list in [&mut changes.added, &mut changes.modified, &mut changes.removed] {
             list.retain(|path| !ignored.contains(path.as_slice()));
         }
+        changes.too_long.retain(|path| !ignored.contains(path.as_slice()));
+    }
+
+    /// Folders of a workspace that git ignores, as far as it can tell.
+    pub(super) fn ignored_folders(&self, root: &Path) -> Vec<PathBuf> {
+        let Some(call) = self.on_copy("ls-files", root) else { return Vec::new() };
+        let call = call.args(["-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
+        let said = call.unhurried().run().unwrap_or_default();
+        let folders = names(&said).filter_map(|path| path.strip_suffix(b"/"));
+        folders.map(|folder| below(root, folder)).collect()
+    }
+
+    /// A command on a workspace with the user's rules, where they can be had for it.
+    fn on_copy(&self, name: &str, root: &Path) -> Option<Call<'_>> {
+        let repository = Some(self.project.join(".git")).filter(|folder| folder.exists())?;
+        let call = self.git.call(name, Trust::User).within(root);
+        Some(call.env("GIT_DIR", &repository).env("GIT_WORK_TREE", root))
     }
 
     /// Whether it is worth asking git.

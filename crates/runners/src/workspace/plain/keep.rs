@@ -1,7 +1,7 @@
 //! What an attempt did to its copy, and keeping it as a layer.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::changes::{Changes, compare, settle};
 use super::super::folders::{Made, Moment, gone};
@@ -28,7 +28,7 @@ impl Plain {
         let made = self.folders.known(place)?;
         let Some(changes) = self.changes(&made)? else { return Ok(Seen::default()) };
         let lists = [&changes.added, &changes.modified, &changes.removed, &changes.hidden];
-        let all = lists.into_iter().flatten();
+        let all = lists.into_iter().flatten().chain(&changes.too_long);
         let mut files: Vec<String> =
             all.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
         files.sort();
@@ -41,10 +41,18 @@ impl Plain {
     /// How a workspace differs from its base; what was only touched is left out.
     fn changes(&self, made: &Made) -> Result<Option<Changes>, Error> {
         let path = self.folders.own(&made.place.attempt).join("manifest.json");
-        let files: Option<Vec<(Vec<u8>, Entry)>> = record::read(&path)?;
-        let index = Index { entries: files.unwrap_or_default().into_iter().collect() };
         let root = &made.place.root;
-        let Some(mut changes) = compare(root, index, (made.settled, &[]))? else { return Ok(None) };
+        let look = |skip: &[PathBuf]| {
+            let files: Option<Vec<(Vec<u8>, Entry)>> = record::read(&path)?;
+            let index = Index { entries: files.unwrap_or_default().into_iter().collect() };
+            compare(root, index, (made.settled, skip))
+        };
+        let mut looked = look(&[])?;
+        if looked.as_ref().is_some_and(|changes| changes.incomplete) {
+            // What is no work is no reason to keep none.
+            looked = look(&self.ignored_folders(root))?;
+        }
+        let Some(mut changes) = looked else { return Ok(None) };
         changes.unlock(root);
         let stack = self.stack(&made.place.base)?;
         for (path, _) in std::mem::take(&mut changes.unsure) {

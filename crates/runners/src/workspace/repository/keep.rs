@@ -47,7 +47,7 @@ impl Repository {
         changes.modified.extend(self.really_changed(&self.ground(&made.place), &changes)?);
         let in_submodules = sorted(changes.foreign.iter().chain(&changes.foreign_removed));
         let own = changes.added.iter().chain(&changes.modified).chain(&changes.removed);
-        let mut files = sorted(own.chain(&changes.hidden));
+        let mut files = sorted(own.chain(&changes.hidden).chain(&changes.too_long));
         files.extend(in_submodules.iter().cloned());
         files.sort();
         let mut commits = self.commits_beside(&made.place, history.as_ref())?;

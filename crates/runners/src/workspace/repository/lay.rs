@@ -138,8 +138,11 @@ impl Repository {
         }
         let shared: Vec<PathBuf> =
             made.shared.iter().map(|name| made.place.root.join(name)).collect();
-        let index = Index::read(&index, self.user.hash_bytes)?;
-        compare(&made.place.root, index, (made.settled, &shared))
+        self.looked_at(&self.ground(&made.place), |skip| {
+            let index = Index::read(&index, self.user.hash_bytes)?;
+            let skip = [&shared, skip].concat();
+            compare(&made.place.root, index, (made.settled, &skip))
+        })
     }
 
     /// Compares a workspace with its base. `None` if there is no folder any more.

@@ -89,7 +89,8 @@ impl Repository {
         }
         self.note_included(place, made)?;
         self.date_top(&known)?;
-        let only_new = changes.modified.is_empty() && changes.removed.is_empty();
+        let is_whole = changes.too_long.is_empty() && !changes.incomplete;
+        let only_new = is_whole && changes.modified.is_empty() && changes.removed.is_empty();
         let folder = self.setup(place, commands)?;
         if !only_new || changes.added.len() > MAX_FILES || folder.exists() {
             // Whatever changed files of the base has to be done in each workspace.
@@ -152,7 +153,7 @@ impl Repository {
             let is_link = base.find(folder, 0..base.len()).is_some();
             !has_added && !is_link && base.beginning(&inside, 0..base.len()).is_empty()
         };
-        Ok(walked.folders.into_iter().filter(is_empty).collect())
+        Ok(walked.without_long_paths().folders.into_iter().filter(is_empty).collect())
     }
 
     fn drop_old_setups(&self) -> Result<(), Error> {

@@ -96,7 +96,7 @@ fn tempfile_in(folder: &Path) -> io::Result<(File, File)> {
 
 /// Copies a folder by sharing its blocks; fails where the file system cannot.
 fn clone(from: &Path, to: &Path) -> io::Result<()> {
-    let walked = walk(from, &[], Locked::Leave)?;
+    let walked = walk(from, &[], Locked::Leave)?.without_long_paths();
     for folder in &walked.folders {
         fs::create_dir_all(below(to, folder))?;
     }

@@ -164,15 +164,17 @@ impl Repository {
         changes.foreign.retain(|path| !is_inside(path));
         for (number, submodule) in all.iter().enumerate() {
             let ground = self.submodule(&made.place, number, (&submodule.path, &submodule.from));
-            let index = Index::read(&ground.index, self.user.hash_bytes)?;
             // One that is gone as a whole is seen from outside; one inside it by itself.
-            let Some(mut inner) = compare(&ground.root, index, (submodule.settled, &[]))? else {
-                continue;
+            let look = |skip: &[PathBuf]| {
+                let index = Index::read(&ground.index, self.user.hash_bytes)?;
+                compare(&ground.root, index, (submodule.settled, skip))
             };
+            let Some(mut inner) = self.looked_at(&ground, look)? else { continue };
             inner.modified.extend(self.really_changed(&ground, &inner)?);
             self.drop_ignored_in(&ground, &mut inner)?;
             let named = |path: &Vec<u8>| [submodule.path.as_bytes(), b"/", path].concat();
             changes.incomplete |= inner.incomplete;
+            changes.too_long.extend(inner.too_long.iter().map(named));
             changes.foreign.extend(inner.added.iter().chain(&inner.modified).map(named));
             changes.foreign_removed.extend(inner.removed.iter().chain(&inner.hidden).map(named));
         }
