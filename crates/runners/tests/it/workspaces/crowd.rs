@@ -6,20 +6,27 @@ use std::time::Duration;
 
 use legation_runners::workspace::{Error, Options};
 
-use super::project::{Project, begin, create, in_every_way, keep, merge, note, wanted, write};
+use super::project::{Project, begin, create, git, in_every_way, keep, merge, note, wanted, write};
+
+/// Workspaces that are made at once.
+const MANY: usize = 50;
 
 #[test]
-fn twenty_workspaces_are_made_and_merged_at_the_same_time() {
+fn fifty_workspaces_are_made_and_merged_at_the_same_time() {
     in_every_way(|| {
         let project = Project::new();
         let before = project.untouchable();
         let spaces = project.open();
-        begin(&spaces, "del-1");
+        let head = project.git("rev-parse HEAD");
+        assert_eq!(begin(&spaces, "del-1"), head);
         thread::scope(|scope| {
-            for number in 0..20 {
-                let spaces = &spaces;
+            for number in 0..MANY {
+                let (spaces, head) = (&spaces, &head);
                 scope.spawn(move || {
+                    // Nobody fails for a lock that another holds: that would be an error here.
                     let place = spaces.create(&wanted("del-1", &format!("exec-{number}"))).unwrap();
+                    assert_eq!((&place.base, &git(&place.root, "rev-parse HEAD")), (head, head));
+                    assert_eq!(git(&place.root, "status --porcelain"), "");
                     write(&place.root, &format!("made/{number}.txt"), "x\n");
                     assert_eq!(spaces.look(&place).unwrap().files_changed.len(), 1);
                     let kept = spaces.keep(&place, &note()).unwrap().unwrap();
@@ -29,13 +36,13 @@ fn twenty_workspaces_are_made_and_merged_at_the_same_time() {
             }
         });
         let made = project.git("ls-tree -r --name-only legation/del-1/result made");
-        assert_eq!(made.lines().count(), 20);
+        assert_eq!(made.lines().count(), MANY);
         assert_eq!(
             project
                 .git("for-each-ref --format=%(refname) refs/legation/del-1/exec-*")
                 .lines()
                 .count(),
-            20
+            MANY
         );
         assert_eq!(project.untouchable(), before);
         assert!(spaces.list().unwrap().is_empty());
