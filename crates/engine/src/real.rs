@@ -39,6 +39,7 @@ use tokio::task::JoinHandle;
 use self::callers::Callers;
 pub use self::fence::Grounds;
 use self::live::Live;
+pub(crate) use self::works::clear_leavings;
 use crate::client::passed_on;
 use crate::host::Home;
 use crate::mail::Mailbox;

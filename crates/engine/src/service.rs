@@ -125,6 +125,7 @@ pub async fn serve<H: Host>(
     service.engine.keep_history(logging.store_history);
     service.clone().forget_old(logging.history_retention, paths.clone());
     service.clone().clean_up(&workspace);
+    service.clone().clear_leavings(open, &paths.attempts());
     service.listen(&listener, || place::is_ours(&paths, &lock)).await;
     place::leave(&paths, lock);
     Ok(())

@@ -5,6 +5,7 @@
 //! tree is not even looked at here.
 
 mod environment;
+mod leavings;
 mod parse;
 mod resolve;
 
@@ -18,8 +19,10 @@ use crate::keep::{Ceilings, Limits, Order};
 use crate::vendors::Vendor;
 
 pub use environment::{
-    ALLOWED, ATTEMPT_DIR, HAND_IN, Place, RETURN_FILE, SCHEMA_FILE, environment, is_for_all,
+    ALLOWED, ATTEMPT_DIR, HAND_IN, Place, RETURN_FILE, SCHEMA_FILE, TEMPORARY, environment,
+    is_for_all,
 };
+pub use leavings::leavings;
 pub use parse::{MAX_LINE_BYTES, MAX_NOTES, MAX_TEXT_BYTES, Parser, Progress, Report, Usage};
 pub use resolve::{Folders, Unresolved, is_executable_file, resolve};
 

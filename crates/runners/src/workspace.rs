@@ -385,6 +385,11 @@ impl Spaces {
         self.mechanism.remove(place)
     }
 
+    /// Moves a folder of the state folder out of the way, and deletes it in the background.
+    pub fn discard(&self, folder: &Path) -> Result<(), Error> {
+        self.mechanism.folders().discard(folder)
+    }
+
     /// Removes what a crash left of a workspace that was never handed out.
     ///
     /// One that was handed out is refused as long as it was not kept.

@@ -13,6 +13,7 @@ mod fence;
 mod hostile;
 mod killed;
 mod large;
+mod leavings;
 mod models;
 mod namespace;
 mod patterns;

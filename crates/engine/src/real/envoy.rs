@@ -9,7 +9,7 @@ use legation_core::Code;
 use legation_core::agent::{Definition, McpServer, Permissions, Reach, Runner};
 use legation_core::ids::AgentId;
 use legation_core::returns::Metadata;
-use legation_runners::command::{Folders, resolve};
+use legation_runners::command::{Folders, TEMPORARY, resolve};
 use legation_runners::envoy::{self, Charge, Door, Tools};
 use legation_runners::llm::hand;
 use legation_runners::prompt::{self, Template};
@@ -108,7 +108,7 @@ impl Inner {
             is_fenced: false,
             door: Door { exe: self.keeper.exe.clone(), env: BTreeMap::new() },
             servers,
-            scratch: self.folder(&job.attempt).join("tmp").join(SCRATCH),
+            scratch: self.folder(&job.attempt).join(TEMPORARY).join(SCRATCH),
             workspace: place.cwd.clone(),
             env: BTreeMap::new(),
         };

@@ -10,7 +10,7 @@ use legation_core::agent::Level;
 use legation_core::config::{self, Config, Sandbox};
 use legation_core::ids::AgentId;
 use legation_core::returns::Receipt;
-use legation_runners::command::{HAND_IN, SCHEMA_FILE};
+use legation_runners::command::{HAND_IN, SCHEMA_FILE, TEMPORARY};
 use legation_runners::fence::{Asked, Fence, Kernel, Standing};
 use legation_runners::keep::{Ceilings, Order};
 use legation_runners::supervise::Exit;
@@ -140,7 +140,7 @@ impl Inner {
             return Err(Obstacle::new(Code::ToolUnavailable, why));
         }
         fence.readable.extend(self.readable(&order, around.agent_file));
-        fence.writable.extend([order.dir.join("tmp"), order.dir.join(HAND_IN)]);
+        fence.writable.extend([order.dir.join(TEMPORARY), order.dir.join(HAND_IN)]);
         fence.writable.extend(around.state);
         let may_edit = self.may_edit(around.path, around.can_ask);
         if may_edit { &mut fence.writable } else { &mut fence.readable }.push(place.root.clone());

@@ -1,12 +1,14 @@
 //! What is done with the work of attempts that ended: merged, brought, kept. How it is
 //! merged is in `queue.rs`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use legation_core::Code;
 use legation_core::ids::DelegationId;
 use legation_core::tree::Command;
 use legation_core::tree::event::{MergeOutcome, NotBrought};
+use legation_runners::command::leavings;
 use legation_runners::supervise::{Traces, reap};
 use legation_runners::workspace::{Error, Kept, Merge, Note, Spaces};
 
@@ -39,6 +41,14 @@ fn keep_in_turn(spaces: &Spaces, work: &Work) -> Result<Option<Kept>, Error> {
     }
 }
 
+/// Clears away what the programs of an attempt that has ended have left beside its workspace.
+pub(crate) fn clear_leavings(spaces: &Spaces, folder: &Path) {
+    for leaving in leavings(folder) {
+        // What stays is cleared by the next start.
+        drop(spaces.discard(&leaving));
+    }
+}
+
 impl Inner {
     /// Keeps the work of an attempt before its turn to be merged has come: turns come one
     /// by one, and this can be done for several at once.
@@ -59,13 +69,16 @@ impl Inner {
         mail.tell(Command::Merged { attempt, outcome }).await;
     }
 
-    /// Keeps the work of an attempt, then removes its workspace. What cannot be kept
-    /// is not removed.
+    /// Keeps the work of an attempt, then removes its workspace and what its programs have left
+    /// beside it. What cannot be kept is not removed.
     pub(super) async fn remove(self: Arc<Self>, work: Work, mail: Mailbox) {
         let (attempt, at) = (work.attempt.clone(), work.workspace.clone());
+        let folder = self.folder(&work.attempt);
         self.end_rehearsals(&work).await;
         let kept = self.on_spaces(move |spaces| {
             let _turn = spaces.turn_of(work.attempt.as_str());
+            // Its end is on record. A crash in between does all of this again.
+            clear_leavings(spaces, &folder);
             let kept = keep_in_turn(spaces, &work)?;
             if let Some(place) = spaces.find(work.attempt.as_str())? {
                 spaces.remove(&place)?;

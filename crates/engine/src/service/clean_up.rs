@@ -1,9 +1,12 @@
 //! What goes beyond the limits of workspaces, cleared away when an engine starts.
 //!
 //! Workspaces of trees that are not over are not touched, and nothing goes before its
-//! work was kept. Kept work that is in no branch of the user's stays.
+//! work was kept. Kept work that is in no branch of the user's stays. What the programs of attempts
+//! that have ended left beside their workspaces goes as well.
 
 use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +17,7 @@ use legation_runners::workspace::{Error, Limits, Spaces};
 use super::Service;
 use crate::host::Host;
 use crate::read;
+use crate::real::clear_leavings;
 
 const BYTES_PER_MB: u64 = 1024 * 1024;
 const SECONDS_PER_DAY: u64 = 86_400;
@@ -40,6 +44,33 @@ impl<H: Host> Service<H> {
                 }
             }
             let cleared = tokio::task::spawn_blocking(move || clear(&spaces, limits, &over));
+            drop(cleared.await);
+        });
+    }
+}
+
+impl<H: Host> Service<H> {
+    /// Clears away what the programs of attempts have left that ended with nobody there to clear
+    /// it, in the background; `open` are the trees that go on. To be called before anything
+    /// new begins.
+    pub(super) fn clear_leavings(self: Arc<Self>, open: Vec<DelegationId>, attempts: &Path) {
+        let entries = fs::read_dir(attempts).into_iter().flatten().flatten();
+        let mut left: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        tokio::spawn(async move {
+            let mut in_use = HashSet::new();
+            for tree in open {
+                // Of a tree that cannot be read nobody knows what is in use.
+                let Ok(state) = read::state(self.engine.journal(), &tree).await else { return };
+                in_use.extend(state.attempts.iter().map(|(_, attempt)| attempt.id.to_string()));
+            }
+            left.retain(|folder| {
+                folder.file_name().is_some_and(|name| !in_use.contains(&*name.to_string_lossy()))
+            });
+            let spaces = self.real.spaces();
+            let cleared = tokio::task::spawn_blocking(move || {
+                left.iter().for_each(|folder| clear_leavings(&spaces, folder));
+            });
+            // What stays is cleared by the next start.
             drop(cleared.await);
         });
     }

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as
 use std::path::Path;
 use std::time::Duration;
 
+use legation_runners::depths::remove;
 use legation_runners::supervise::become_subreaper;
 use tokio::net::UnixListener;
 
@@ -104,9 +105,7 @@ pub(super) fn clear_old(folder: &Path, age: Duration) {
         let old = written.is_ok_and(|at| at.elapsed().is_ok_and(|since| since > age));
         if old {
             // What cannot be removed now is tried again by the next start.
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let path = entry.path();
-            let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            let _ = remove(&entry.path());
         }
     }
 }

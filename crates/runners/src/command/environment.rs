@@ -29,6 +29,9 @@ pub const ALLOWED: &[&str] = &[
     "NO_PROXY",
 ];
 
+/// The folder below the attempt's own for temporary files.
+pub const TEMPORARY: &str = "tmp";
+
 /// The folder below the attempt's own in which a return is handed in.
 pub const HAND_IN: &str = "hand-in";
 
@@ -60,7 +63,7 @@ pub struct Place<'a> {
 impl Place<'_> {
     /// The attempt's own folder for temporary files.
     pub fn temporary(&self) -> PathBuf {
-        self.dir.join("tmp")
+        self.dir.join(TEMPORARY)
     }
 
     /// Where it drops its return: all of the attempt's folder that it may write to,

@@ -14,6 +14,7 @@ use legation_core::tree::{DelegationNo, State};
 use legation_engine::read::Reader;
 use serde_json::Value;
 
+use super::leavings::leavings;
 use super::stage::{Stage, shown, wait_for};
 
 /// How often the engine is killed.
@@ -83,6 +84,7 @@ fn nothing_is_lost_doubled_or_left_behind_however_often_the_engine_is_killed() {
 pub(super) fn survives(stage: &Stage, most_kills: usize) {
     // Whoever starts says so, leaves a file of its own and says what it has used.
     let works = "echo $LEGATION_SESSION_ID >> $OUT/starts\n\
+                 echo x | tee $TMPDIR/x > $LEGATION_ATTEMPT_DIR/x\n\
                  echo once >> part-$LEGATION_SESSION_ID.txt\n";
     let hands_in = format!("legation submit --status completed --summary done {USED}");
     stage.agent("w", "", &format!("{works}{hands_in}"));
@@ -301,10 +303,12 @@ fn ends_on_record(stage: &Stage) -> usize {
     rows.map(|texts| texts.unwrap().matches("\"attempt_ended\":").count()).sum()
 }
 
-/// What there is of workspaces, of what they are known by and of what is thrown away.
+/// What there is of workspaces, of what they are known by, of what is thrown away, and of what
+/// programs wrote beside their workspaces.
 fn left(stage: &Stage) -> Vec<PathBuf> {
     let state = stage.paths().state;
     let folders = ["workspaces", "layers", "repos", "trash", "callers", "../leases"];
     let entries = folders.iter().flat_map(|name| std::fs::read_dir(state.join(name)));
-    entries.flatten().map(|entry| entry.unwrap().path()).collect()
+    let known = entries.flatten().map(|entry| entry.unwrap().path());
+    known.chain(leavings(&state.join("attempts"))).collect()
 }
