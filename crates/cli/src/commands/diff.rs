@@ -7,7 +7,7 @@ use legation_core::Code;
 use legation_core::ids::AttemptId;
 use legation_engine::read::Found;
 use legation_runners::workspace::{Error, Kept, Spaces};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::CommandError;
 use crate::look;
@@ -93,7 +93,10 @@ pub(crate) fn spaces(reach: &Reach) -> Result<Spaces, CommandError> {
 pub(crate) fn failed(problem: &Error) -> CommandError {
     let message = problem.to_string();
     let code = match problem {
-        Error::Conflict { .. } | Error::Refused { .. } | Error::Unknown { .. } => Code::Conflict,
+        Error::Conflict { .. }
+        | Error::Refused { .. }
+        | Error::Unfit { .. }
+        | Error::Unknown { .. } => Code::Conflict,
         Error::Git { .. } => Code::GitCommitFailed,
         Error::NoGit { .. } => Code::ToolUnavailable,
         Error::Files { .. }
@@ -105,12 +108,27 @@ pub(crate) fn failed(problem: &Error) -> CommandError {
         | Error::Record { .. }
         | Error::Unavailable { .. } => Code::WorkspaceFailed,
     };
-    if let Error::Refused { hint, .. } = problem {
+    if let Error::Refused { hint, .. } | Error::Unfit { hint, .. } = problem {
         // It says itself what to do next, and that is the place for it.
         let reason = message.strip_suffix(&format!("; {hint}")).unwrap_or(&message);
-        return CommandError::failed(code, reason).hint(hint);
+        let error = CommandError::failed(code, reason).hint(hint);
+        return match details(problem) {
+            Some(details) => error.details(details),
+            None => error,
+        };
     }
     CommandError::failed(code, message).hint("nothing was changed")
+}
+
+/// The files that are in the way, for programs, and what stands against what in them.
+fn details(problem: &Error) -> Option<Value> {
+    if let Error::Unfit { files, hunks, .. } = problem {
+        return Some(json!({"files": files, "hunks": hunks}));
+    }
+    if let Error::Refused { files, .. } = problem {
+        return (!files.is_empty()).then(|| json!({"files": files}));
+    }
+    None
 }
 
 /// Why there is nothing to show of a subtask that did something.

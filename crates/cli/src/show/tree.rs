@@ -280,9 +280,11 @@ fn refused(refusals: &[Value]) -> Option<String> {
     (!named.is_empty()).then(|| format!("the fence refused {}{rest}", named.join(", ")))
 }
 
-/// What stands against what, line by line, as it stands in the files.
+/// What stands against what, line by line, as it stands in the files. What has no lines is
+/// in the words of the error.
 fn conflict(hunks: &[Value]) -> Vec<String> {
-    let lines = hunks.iter().flat_map(|hunk| {
+    let lines = hunks.iter().filter(|hunk| hunk.get("kind").is_none());
+    let lines = lines.flat_map(|hunk| {
         let line = hunk.get("line").and_then(Value::as_u64).unwrap_or(0);
         let heading = format!("{}, line {line}:", text(hunk, "file"));
         std::iter::once(heading).chain(text(hunk, "text").lines().map(str::to_owned))

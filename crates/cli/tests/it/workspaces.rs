@@ -336,6 +336,29 @@ fn what_was_applied_is_rolled_back_by_a_commit_and_offered_again() {
 }
 
 #[test]
+fn a_conflict_of_apply_has_its_files_and_lines_for_programs() {
+    let session = once();
+    agent(&session, "maker", &format!("echo theirs > README.md; echo x > new.txt; {DONE}"));
+    let id = delegate(&session, "maker");
+    session.write("README.md", "mine\n");
+    git(&session, "commit -qam mine");
+    let refused = json_of(&session, &["apply", &id, "--yes"]);
+    let hunk = "<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> result";
+    assert_eq!(
+        refused["error"]["details"],
+        json!({
+            "files": ["README.md"],
+            "hunks": [{"file": "README.md", "line": 1, "text": hunk}],
+        }),
+        "{refused}"
+    );
+    git(&session, "reset -q --hard HEAD~1");
+    session.write("new.txt", "mine\n");
+    let refused = json_of(&session, &["apply", &id, "--yes"]);
+    assert_eq!(refused["error"]["details"], json!({"files": ["new.txt"]}), "{refused}");
+}
+
+#[test]
 fn a_result_is_applied_in_the_way_that_is_asked_for() {
     let session = once();
     agent(&session, "maker", &format!("echo $RANDOM$$ > made.txt; {DONE}"));

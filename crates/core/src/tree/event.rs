@@ -5,6 +5,7 @@
 //! new version, and the golden files keep the old ones readable.
 
 mod accepted;
+mod clash;
 mod ended;
 mod kind;
 
@@ -13,9 +14,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use accepted::{Accepted, Caller, Cast, NewSubtask, Own, Resolver, Role, Settings};
+pub use clash::{Clash, Hunk, in_words};
 pub use ended::{
-    AttemptEnded, AttemptStarted, DelegationResult, Hunk, MergeOutcome, NotBrought, Outcome,
-    Process, Retried, RetryCause, Substitute, SubtaskEnded, Turn, Vote,
+    AttemptEnded, AttemptStarted, DelegationResult, MergeOutcome, NotBrought, Outcome, Process,
+    Retried, RetryCause, Substitute, SubtaskEnded, Turn, Vote,
 };
 
 use super::arena::{AttemptNo, DelegationNo, SubtaskNo};

@@ -13,8 +13,8 @@ use legation_core::ids::AgentId;
 use legation_core::returns::{StopReason, Verification};
 use legation_core::time::Now;
 use legation_core::tree::event::{
-    Body, Caller, Cast, Event, Hunk, MergeOutcome, NewSubtask, Outcome, Resolver, RetryCause, Role,
-    VERSION,
+    Body, Caller, Cast, Clash, Event, Hunk, MergeOutcome, NewSubtask, Outcome, Resolver,
+    RetryCause, Role, VERSION,
 };
 use legation_core::tree::plan::Aggregate;
 use legation_core::{Code, tree};
@@ -89,16 +89,32 @@ fn the_words_inside_the_forms_do_not_change() {
     };
     let stops = [Exited, Timeout, Stalled, Cancelled, Budget, Unanswered, Killed, NotStarted, Lost];
     expect![[r#"["exited","timeout","stalled","cancelled","budget","unanswered","killed","not_started","lost"]"#]].assert_eq(&words(&stops));
-    let hunk = Hunk { file: "x".to_owned(), line: 3, text: "one".to_owned() };
+    let hunk = Hunk { file: "x".to_owned(), line: 3, text: "one".to_owned(), kind: None };
+    let kinds = [
+        Clash::FirstDeleted,
+        Clash::SecondDeleted,
+        Clash::Binary,
+        Clash::Folder,
+        Clash::Link,
+        Clash::Submodule,
+        Clash::Mode,
+        Clash::Types,
+        Clash::Moved,
+        Clash::Whole,
+        Clash::InTheWay,
+        Clash::Unshown,
+    ]
+    .map(|kind| Hunk::without_lines("x", kind));
     let check = Verification { command: "make".to_owned(), exit_code: Some(2) };
     let merges = [
         MergeOutcome::Clean { commit: None },
         MergeOutcome::Conflict { files: vec!["x".to_owned()], hunks: Vec::new() },
         MergeOutcome::Conflict { files: vec!["x".to_owned()], hunks: vec![hunk] },
+        MergeOutcome::Conflict { files: vec!["x".to_owned()], hunks: kinds.to_vec() },
         MergeOutcome::Unverified { verify: vec![check] },
         MergeOutcome::Failed { code: Code::BuildError, message: "no".to_owned() },
     ];
-    expect![[r#"[{"clean":{"commit":null}},{"conflict":{"files":["x"]}},{"conflict":{"files":["x"],"hunks":[{"file":"x","line":3,"text":"one"}]}},{"unverified":{"verify":[{"command":"make","exitCode":2}]}},{"failed":{"code":"BUILD_ERROR","message":"no"}}]"#]].assert_eq(&words(&merges));
+    expect![[r#"[{"clean":{"commit":null}},{"conflict":{"files":["x"]}},{"conflict":{"files":["x"],"hunks":[{"file":"x","line":3,"text":"one"}]}},{"conflict":{"files":["x"],"hunks":[{"file":"x","line":0,"text":"","kind":"first_deleted"},{"file":"x","line":0,"text":"","kind":"second_deleted"},{"file":"x","line":0,"text":"","kind":"binary"},{"file":"x","line":0,"text":"","kind":"folder"},{"file":"x","line":0,"text":"","kind":"link"},{"file":"x","line":0,"text":"","kind":"submodule"},{"file":"x","line":0,"text":"","kind":"mode"},{"file":"x","line":0,"text":"","kind":"types"},{"file":"x","line":0,"text":"","kind":"moved"},{"file":"x","line":0,"text":"","kind":"whole"},{"file":"x","line":0,"text":"","kind":"in_the_way"},{"file":"x","line":0,"text":"","kind":"unshown"}]}},{"unverified":{"verify":[{"command":"make","exitCode":2}]}},{"failed":{"code":"BUILD_ERROR","message":"no"}}]"#]].assert_eq(&words(&merges));
     let causes = [
         RetryCause::Failure,
         RetryCause::RateLimit,

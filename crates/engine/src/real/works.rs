@@ -7,7 +7,7 @@ use std::sync::Arc;
 use legation_core::Code;
 use legation_core::ids::DelegationId;
 use legation_core::tree::Command;
-use legation_core::tree::event::{MergeOutcome, NotBrought};
+use legation_core::tree::event::{MergeOutcome, NotBrought, in_words};
 use legation_runners::command::leavings;
 use legation_runners::supervise::{Traces, reap};
 use legation_runners::workspace::{Error, Kept, Merge, Note, Spaces};
@@ -16,6 +16,9 @@ use super::Inner;
 use super::live::Live;
 use crate::mail::Mailbox;
 use crate::world::Work;
+
+/// How the sides are called where a result meets the files of whoever asked for it.
+const SIDES: [&str; 2] = ["you", "the delegation"];
 
 /// What is written beside kept work.
 fn note(work: &Work) -> Note {
@@ -143,7 +146,7 @@ impl Inner {
         // A conflict changes nothing there; the result stays on its branch.
         let obstacle = match brought.await {
             Ok(Some((Merge::Conflict { files, hunks }, commit))) => {
-                let both = files.join(", ");
+                let both = in_words(&files, &hunks, SIDES);
                 // Who asked sees the objects, and not the branches of the user.
                 let merge = commit.map_or_else(String::new, |id| format!(": `git merge {id}`"));
                 let why = format!(

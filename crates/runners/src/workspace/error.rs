@@ -3,6 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use legation_core::tree::event::{Hunk, in_words};
+
+/// Files that are named in a line.
+const NAMED: usize = 5;
+
 /// Why a workspace could not be made, read, kept, merged or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -96,6 +101,18 @@ pub enum Error {
         /// What to do next.
         hint: String,
     },
+    /// Two sides do not fit together, and nothing was changed.
+    #[error("{reason}: {}; {hint}", named(.files, .hunks))]
+    Unfit {
+        /// What does not fit.
+        reason: String,
+        /// The files in conflict.
+        files: Vec<String>,
+        /// What stands against what in them.
+        hunks: Vec<Hunk>,
+        /// What to do next.
+        hint: String,
+    },
     /// The way of making workspaces that was asked for cannot be had here.
     #[error("workspace.mechanism is {way}, but {why}; set it to auto")]
     Unavailable {
@@ -138,9 +155,18 @@ impl Error {
     }
 }
 
+/// How the sides are called where a result meets the user's files.
+const SIDES: [&str; 2] = ["you", "the other side"];
+
+/// Files in conflict after a reason, as many as a line can bear.
+fn named(files: &[String], hunks: &[Hunk]) -> String {
+    let more = files.len().saturating_sub(NAMED);
+    let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{rest}", in_words(files.get(..NAMED).unwrap_or(files), hunks, SIDES))
+}
+
 /// File names after a reason, as many as a line can bear.
 fn listed(files: &[String]) -> String {
-    const NAMED: usize = 5;
     if files.is_empty() {
         return String::new();
     }

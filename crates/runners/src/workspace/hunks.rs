@@ -1,9 +1,9 @@
 //! What stands against what in files that two sides changed.
 //!
-//! Only what git has put between its markers is read. However much both sides wrote, what
+//! Of text only what git has put between its markers is read. However much both sides wrote, what
 //! is shown of it stays small.
 
-use legation_core::tree::event::Hunk;
+use legation_core::tree::event::{Clash, Hunk};
 
 /// Hunks that are shown of one conflict.
 const MAX_HUNKS: usize = 20;
@@ -13,53 +13,77 @@ const MAX_BYTES: usize = 8 * 1024;
 const MAX_LINES: usize = 40;
 /// Characters that are shown of one line.
 const MAX_LINE_CHARS: usize = 200;
-/// How each side of a hunk is called.
-const SIDES: [&str; 2] = ["result", "subtask"];
+/// Files that are noted without lines.
+pub(super) const MAX_NOTED: usize = 100;
+
+/// How the sides of a merge are called.
+pub(super) const MERGED: [&str; 2] = ["result", "subtask"];
+/// How the sides are called where a result is applied.
+pub(super) const APPLIED: [&str; 2] = ["yours", "result"];
+/// How the sides are called where what was applied is taken back.
+pub(super) const TAKEN_BACK: [&str; 2] = ["yours", "before"];
 
 const OURS: &str = "<<<<<<< ";
 const BETWEEN: &str = "=======";
 const THEIRS: &str = ">>>>>>> ";
 
 /// Hunks as they are found, until there are enough.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Collector {
     hunks: Vec<Hunk>,
     bytes: usize,
+    noted: usize,
+    called: [&'static str; 2],
 }
 
 impl Collector {
-    /// Whether more could be shown.
-    pub(super) fn has_room(&self) -> bool {
-        self.hunks.len() < MAX_HUNKS && self.bytes < MAX_BYTES
+    /// None yet, of sides that are called like this.
+    pub(super) fn new(called: [&'static str; 2]) -> Self {
+        Self { hunks: Vec::new(), bytes: 0, noted: 0, called }
     }
 
-    /// Takes the hunks of one marked file. The labels are how its two sides are called in
-    /// the markers: what only looks like a marker is text.
-    pub(super) fn take(&mut self, file: &str, marked: &str, [ours, theirs]: [&str; 2]) {
+    /// Whether more could be shown.
+    pub(super) fn has_room(&self) -> bool {
+        self.hunks.len() - self.noted < MAX_HUNKS && self.bytes < MAX_BYTES
+    }
+
+    /// Notes a file that does not fit and has no lines to show.
+    pub(super) fn note(&mut self, file: &str, kind: Clash) {
+        if self.noted < MAX_NOTED {
+            self.noted += 1;
+            self.hunks.push(Hunk::without_lines(file, kind));
+        }
+    }
+
+    /// Takes the hunks of one marked file, and answers whether it has any. The labels are how
+    /// its two sides are called in the markers: what only looks like a marker is text.
+    pub(super) fn take(&mut self, file: &str, marked: &str, [ours, theirs]: [&str; 2]) -> bool {
+        let mut any = false;
         let mut open: Option<(u64, Vec<&str>)> = None;
         for (number, line) in (1u64..).zip(marked.lines()) {
-            let begins = line.strip_prefix(OURS) == Some(ours);
-            let ends = line.strip_prefix(THEIRS) == Some(theirs);
+            let begins = is_edge(line, (OURS, ours));
+            let ends = is_edge(line, (THEIRS, theirs));
             match &mut open {
                 None if begins => open = Some((number, Vec::new())),
                 Some((from, lines)) if ends => {
                     self.add(file, *from, lines);
-                    open = None;
+                    (open, any) = (None, true);
                 }
                 Some((_, lines)) => lines.push(line),
                 None => {}
             }
             if !self.has_room() {
-                return;
+                break;
             }
         }
+        any
     }
 
     fn add(&mut self, file: &str, line: u64, inside: &[&str]) {
-        let [result, subtask] = SIDES;
+        let [ours, theirs] = self.called;
         let half = MAX_LINES / 2;
         let cut = inside.len().saturating_sub(MAX_LINES);
-        let mut text = format!("{OURS}{result}\n");
+        let mut text = format!("{OURS}{ours}\n");
         for (at, line) in inside.iter().enumerate() {
             if cut > 0 && at == half {
                 text.push_str(&format!("[{cut} lines left out]\n"));
@@ -71,10 +95,10 @@ impl Collector {
                 text.push('\n');
             }
         }
-        text.push_str(&format!("{THEIRS}{subtask}"));
+        text.push_str(&format!("{THEIRS}{theirs}"));
         self.bytes = self.bytes.saturating_add(text.len());
-        if self.bytes <= MAX_BYTES || self.hunks.is_empty() {
-            self.hunks.push(Hunk { file: file.to_owned(), line, text });
+        if self.bytes <= MAX_BYTES || self.hunks.len() == self.noted {
+            self.hunks.push(Hunk { file: file.to_owned(), line, text, kind: None });
         }
     }
 
@@ -82,4 +106,11 @@ impl Collector {
     pub(super) fn finish(self) -> Vec<Hunk> {
         self.hunks
     }
+}
+
+/// Whether a line is the edge of a side. Where that side has the file under another name, its
+/// name stands behind the label.
+fn is_edge(line: &str, (edge, label): (&str, &str)) -> bool {
+    let rest = line.strip_prefix(edge).and_then(|rest| rest.strip_prefix(label));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }

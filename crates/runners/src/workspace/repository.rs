@@ -36,6 +36,7 @@ mod share;
 mod stay;
 mod submodules;
 mod trees;
+mod trial;
 mod underway;
 mod unfinished;
 mod user;

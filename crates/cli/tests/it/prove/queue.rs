@@ -106,6 +106,25 @@ fn a_conflict_is_shown_with_its_lines_and_nothing_is_lost() {
 }
 
 #[test]
+fn a_conflict_without_lines_says_what_it_is() {
+    let stage = Stage::new(ONCE);
+    let done = "legation submit --status completed --summary x";
+    stage.agent("a", "", &format!("git rm -q README.md; printf '\\0a' > b.bin\n{done}"));
+    stage.agent("b", "", &format!("echo b > README.md; printf '\\0b' > b.bin\n{done}"));
+    let (code, view) = both(&stage, ["a", "b"]);
+    assert_eq!((code, status(&view)), (4, "blocked"), "{view}");
+    let error = &ended(&view, "blocked")["error"];
+    let kind = |n: usize| error["details"]["hunks"][n]["kind"].as_str().unwrap_or_default();
+    let deleted = ["first_deleted", "second_deleted"];
+    assert!(deleted.contains(&kind(0)) && kind(1) == "binary", "{error}");
+    let id = view["delegationId"].as_str().unwrap();
+    let page = stage.shell(&format!("legation status {id} | tr -s ' \\n│' ' '"));
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(page.contains("b.bin (both changed it, and it is no text)"), "{page}");
+    assert!(page.contains("README.md (the ") && !page.contains("same lines"), "{page}");
+}
+
+#[test]
 fn two_that_declare_the_same_file_are_warned_of_before_anything_starts() {
     let stage = Stage::new(ONCE);
     stage.agent("a", "", "legation submit --status completed --summary looked");

@@ -142,7 +142,7 @@ pub(super) fn merged(
                 }
                 Err(nobody) => nobody,
             };
-            (Outcome::Blocked, Some(resolve::conflict(files, nobody.as_deref())))
+            (Outcome::Blocked, Some(resolve::conflict((files, hunks), nobody.as_deref())))
         }
         // The work is whole, and so is what it meets: only together they are not.
         MergeOutcome::Unverified { verify } => {

@@ -13,7 +13,7 @@ use crate::returns::{ReturnError, neutralise};
 use crate::time::Now;
 use crate::tree::arena::SubtaskNo;
 use crate::tree::command::Candidate;
-use crate::tree::event::{Body, Cast, Hunk, MergeOutcome, Outcome, Resolver, Role};
+use crate::tree::event::{Body, Cast, Hunk, MergeOutcome, Outcome, Resolver, Role, in_words};
 use crate::tree::pattern;
 use crate::tree::state::{Delegation, State, Subtask};
 
@@ -21,6 +21,8 @@ use crate::tree::state::{Delegation, State, Subtask};
 const MAX_FILES: usize = 50;
 /// Earlier work that is told of, the last of it.
 const MAX_EARLIER: usize = 10;
+/// How the sides of a conflict are called.
+const SIDES: [&str; 2] = ["the result", "the subtask"];
 
 /// Who is named by a call to resolve conflicts, and whether they may be.
 pub(super) fn named(candidate: &Candidate) -> Resolver {
@@ -100,7 +102,7 @@ fn task(state: &State, no: SubtaskNo, (files, hunks): (&[String], &[Hunk])) -> S
          for, and leave no marker. If everything is right as it stands, commit it all the \
          same: work that changes nothing is not taken.\n\nFiles in conflict: {}",
         subtask.id,
-        shown(files),
+        in_words(files, hunks, SIDES),
     );
     text.push_str("\n\nIn the result already:");
     for earlier in earlier(state, no, files) {
@@ -108,19 +110,11 @@ fn task(state: &State, no: SubtaskNo, (files, hunks): (&[String], &[Hunk])) -> S
     }
     text.push_str("\n\nTo be brought together with it:");
     text.push_str(&side(state, subtask));
-    for hunk in hunks {
+    for hunk in hunks.iter().filter(|hunk| hunk.kind.is_none()) {
         let inside = neutralise(&hunk.text);
         text.push_str(&format!("\n\n{}, line {}:\n{inside}", hunk.file, hunk.line));
     }
     text
-}
-
-fn shown(files: &[String]) -> String {
-    let named: Vec<&str> = files.iter().take(MAX_FILES).map(String::as_str).collect();
-    match files.len().saturating_sub(MAX_FILES) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
 }
 
 /// A side in a line. What agents say is data.
@@ -148,9 +142,15 @@ fn earlier<'a>(state: &'a State, no: SubtaskNo, files: &[String]) -> Vec<&'a Sub
 
 /// What is in the way of a subtask whose merge met a conflict, with what became of handing
 /// it on.
-pub(super) fn conflict(files: &[String], handed_on: Option<&str>) -> ReturnError {
-    let files = files.join(", ");
-    let mut message = format!("Its changes and earlier ones touch the same lines of: {files}.");
+pub(super) fn conflict(
+    (files, hunks): (&[String], &[Hunk]),
+    handed_on: Option<&str>,
+) -> ReturnError {
+    let named = in_words(files, hunks, SIDES);
+    let mut message = match hunks.iter().any(|hunk| hunk.kind.is_some()) {
+        true => format!("Its changes and earlier ones do not fit together in: {named}."),
+        false => format!("Its changes and earlier ones touch the same lines of: {named}."),
+    };
     if let Some(handed_on) = handed_on {
         message.push_str(&format!(" {handed_on}"));
     }
@@ -168,16 +168,16 @@ pub(super) fn settle(state: &State, no: SubtaskNo, resolver: SubtaskNo) -> Vec<B
     if state.is_cancelled(subtask.delegation) || state.delegations[subtask.delegation].failed_fast {
         return vec![ended(no, Outcome::Cancelled, None)];
     }
-    let files = match &subtask.merge {
-        Some(MergeOutcome::Conflict { files, hunks: _ }) => files.as_slice(),
+    let met: (&[String], &[Hunk]) = match &subtask.merge {
+        Some(MergeOutcome::Conflict { files, hunks }) => (files, hunks),
         Some(
             MergeOutcome::Clean { .. }
             | MergeOutcome::Unverified { .. }
             | MergeOutcome::Failed { .. },
         )
-        | None => &[],
+        | None => (&[], &[]),
     };
-    let error = conflict(files, Some(&came_to_nothing(state, by)));
+    let error = conflict(met, Some(&came_to_nothing(state, by)));
     vec![ended(no, Outcome::Blocked, Some(error))]
 }
 

@@ -83,7 +83,8 @@ fn against(merge: Option<&MergeOutcome>) -> String {
         | None => &[],
     };
     let shown = |hunk: &Hunk| format!("\n{}, line {}:\n{}", hunk.file, hunk.line, hunk.text);
-    hunks.iter().map(shown).collect()
+    // What has no lines is in the words of the error.
+    hunks.iter().filter(|hunk| hunk.kind.is_none()).map(shown).collect()
 }
 
 /// A human or a parent asks for another try.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::accepted::Role;
+use super::clash::Hunk;
 use crate::code::Code;
 use crate::ids::{AgentId, AttemptId, SessionId, SubtaskId};
 use crate::returns::{Artifact, Receipt, Return, ReturnError, ReturnStatus, Verification};
@@ -103,17 +104,6 @@ pub struct Retried {
     pub note: Option<String>,
     /// What it may spend from here on, where its first reservation was released.
     pub reserved: Option<Amount>,
-}
-
-/// Lines that two sides changed in different ways.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hunk {
-    /// The file, a relative path.
-    pub file: String,
-    /// The line of the marked file where they begin.
-    pub line: u64,
-    /// Both sides between markers: first the result's, then the subtask's.
-    pub text: String,
 }
 
 /// Why a nested delegation's files are not in the workspace of whoever asked.

@@ -178,9 +178,9 @@ pub struct MergeDetails {
     /// Files that both sides changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// What stands against what in them, as far as it can be shown.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hunks: Vec<Hunk>,
+    /// What stands against what in them; there for every conflict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hunks: Option<Vec<Hunk>>,
     /// The commands that ran on the merged files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<Verification>,
@@ -219,7 +219,7 @@ pub fn status(state: &State, no: DelegationNo, now: Now) -> DelegationView {
             .or_else(|| not_brought.map(|not| not.why.clone())),
         details: not_brought.filter(|not| !not.files.is_empty()).map(|not| MergeDetails {
             files: not.files.clone(),
-            hunks: not.hunks.clone(),
+            hunks: Some(not.hunks.clone()),
             verify: Vec::new(),
         }),
         left_behind: delegation.left_behind.clone(),
@@ -270,7 +270,7 @@ fn trouble(subtask: &Subtask) -> Option<TroubleView> {
     let blocked = subtask.outcome() == Some(Outcome::Blocked);
     let details = match subtask.merge.as_ref().filter(|_| blocked) {
         Some(MergeOutcome::Conflict { files, hunks }) => {
-            let (files, hunks) = (files.clone(), hunks.clone());
+            let (files, hunks) = (files.clone(), Some(hunks.clone()));
             Some(MergeDetails { files, hunks, ..MergeDetails::default() })
         }
         Some(MergeOutcome::Unverified { verify }) => {

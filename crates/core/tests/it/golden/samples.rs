@@ -114,7 +114,12 @@ fn endings() -> Vec<Body> {
             not_brought: Some(NotBrought {
                 why: "both sides changed a.rs".into(),
                 files: vec!["a.rs".into()],
-                hunks: vec![Hunk { file: "a.rs".into(), line: 3, text: "<<<<<<< 1\n".into() }],
+                hunks: vec![Hunk {
+                    file: "a.rs".into(),
+                    line: 3,
+                    text: "<<<<<<< 1\n".into(),
+                    kind: None,
+                }],
             }),
         },
         Body::RolledBack { delegation },

@@ -4,7 +4,7 @@ use expect_test::expect;
 use legation_core::Code;
 use legation_core::returns::Verification;
 use legation_core::time::Now;
-use legation_core::tree::event::{Hunk, MergeOutcome, NotBrought};
+use legation_core::tree::event::{Clash, Hunk, MergeOutcome, NotBrought};
 use legation_core::tree::{Command, view};
 
 use crate::story::{ROOT, Story, completed, dag, failed, parallel, partial, sequential};
@@ -97,12 +97,48 @@ fn a_retry_is_told_what_stands_against_what() {
     let mut story = Story::new(parallel("a"));
     story.run("a").returns("a", completed("two").files(&["x"]));
     let text = "<<<<<<< result\none\n=======\ntwo\n>>>>>>> subtask".to_owned();
-    let hunks = vec![Hunk { file: "x".to_owned(), line: 7, text }];
+    let hunks = vec![Hunk { file: "x".to_owned(), line: 7, text, kind: None }];
     story.merge_ends("a", MergeOutcome::Conflict { files: vec!["x".to_owned()], hunks }).so_far();
     story.retry("a").events(expect![[r#"
         del-1 reopened
         a is tried again (request) at +0s, told "It ended blocked before: Its changes and earlier ones touch the same lines of: x.\nx, line 7:\n<<<<<<< result\none\n=======\ntwo\n>>>>>>> subtask"
     "#]]);
+}
+
+#[test]
+fn what_is_not_a_matter_of_lines_is_told_as_what_it_is() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").returns("a", completed("two").files(&["x"])).so_far();
+    let files = ["b.bin", "r.txt", "x"].map(str::to_owned).to_vec();
+    let hunks = vec![
+        Hunk::without_lines("b.bin", Clash::Binary),
+        Hunk::without_lines("r.txt", Clash::FirstDeleted),
+        Hunk { file: "x".to_owned(), line: 7, text: "<<<".to_owned(), kind: None },
+    ];
+    story.merge_ends("a", MergeOutcome::Conflict { files, hunks });
+    story.events(expect![[r#"
+        a conflicts in b.bin, r.txt, x
+        a is blocked: Its changes and earlier ones do not fit together in: b.bin (both changed it, and it is no text), r.txt (the result deleted it, the subtask changed it), x.
+        del-1 ended blocked
+    "#]]);
+    let view = view::status(&story.state, story.delegation("del-1"), Now(0));
+    let error = view.subtasks[0].error.as_ref().unwrap();
+    let kinds = error.details.as_ref().unwrap().hunks.iter().flatten().map(|hunk| hunk.kind);
+    let kinds: Vec<_> = kinds.collect();
+    assert_eq!(kinds, [Some(Clash::Binary), Some(Clash::FirstDeleted), None]);
+    story.retry("a").events(expect![[r#"
+        del-1 reopened
+        a is tried again (request) at +0s, told "It ended blocked before: Its changes and earlier ones do not fit together in: b.bin (both changed it, and it is no text), r.txt (the result deleted it, the subtask changed it), x.\nx, line 7:\n<<<"
+    "#]]);
+}
+
+#[test]
+fn a_conflict_always_has_its_hunks_even_one_that_was_stored_without() {
+    let mut story = Story::new(parallel("a"));
+    story.run("a").returns("a", completed("two").files(&["x"])).conflicts("a", "x");
+    let view = view::status(&story.state, story.delegation("del-1"), Now(0));
+    let json = serde_json::to_value(&view.subtasks[0].error).unwrap();
+    assert_eq!(json["details"], serde_json::json!({"files": ["x"], "hunks": []}));
 }
 
 #[test]
@@ -157,7 +193,7 @@ fn a_delegation_whose_files_could_not_be_brought_to_who_asked_is_blocked() {
     let mut story = Story::new(parallel("a"));
     story.run("a").nested("a", parallel("b")).run("b");
     story.returns("b", completed("done").files(&["x"])).merged("b").so_far();
-    let hunk = Hunk { file: "x".into(), line: 1, text: "<<<<<<< 1\n".into() };
+    let hunk = Hunk { file: "x".into(), line: 1, text: "<<<<<<< 1\n".into(), kind: None };
     let (why, files, hunks) = ("both changed x".to_owned(), vec!["x".to_owned()], vec![hunk]);
     let not_brought = Some(NotBrought { why, files, hunks: hunks.clone() });
     let delivered = Command::Delivered { delegation: "del-a".into(), not_brought };
@@ -167,7 +203,7 @@ fn a_delegation_whose_files_could_not_be_brought_to_who_asked_is_blocked() {
     let view = view::status(&story.state, story.delegation("del-a"), Now(0));
     assert_eq!((view.status, view.reason.as_deref()), ("blocked", Some("both changed x")));
     let details = view.details.unwrap();
-    assert_eq!((details.files, details.hunks), (vec!["x".to_owned()], hunks));
+    assert_eq!((details.files, details.hunks), (vec!["x".to_owned()], Some(hunks)));
     story.returns("a", completed("done")).tree(expect![[r#"
         del-1 completed
           a completed

@@ -5,7 +5,7 @@ use legation_core::Code;
 use legation_core::agent::Refusal;
 use legation_core::tree::Command;
 use legation_core::tree::brief::{Manner, brief};
-use legation_core::tree::event::{Hunk, MergeOutcome};
+use legation_core::tree::event::{Clash, Hunk, MergeOutcome};
 
 use crate::story::{
     ROOT, Story, completed, dag, ensemble, failed, parallel, partial, review, sequential,
@@ -73,16 +73,21 @@ fn both_sides_and_the_lines_between_them_are_in_its_brief() {
     story.returns("c", completed("wrote about it").files(&["y"])).merged("c");
     story.returns("b", completed("made it blue").files(&["x"]));
     let text = "<<<<<<< result\nred\n=======\nblue\n>>>>>>> subtask".to_owned();
-    let hunks = vec![Hunk { file: "x".to_owned(), line: 7, text }];
-    story.merge_ends("b", MergeOutcome::Conflict { files: vec!["x".to_owned()], hunks });
+    let hunks = vec![
+        Hunk { file: "x".to_owned(), line: 7, text, kind: None },
+        Hunk::without_lines("logo.png", Clash::Binary),
+        Hunk::without_lines("old.txt", Clash::SecondDeleted),
+    ];
+    let files = ["logo.png", "old.txt", "x"].map(str::to_owned).to_vec();
+    story.merge_ends("b", MergeOutcome::Conflict { files, hunks });
     story.run("resolve-b");
     let told =
         brief(&story.state, story.attempt_no("resolve-b"), Manner::default(), (story.now, 1));
-    assert_eq!(told.task_context.files, ["x"]);
+    assert_eq!(told.task_context.files, ["logo.png", "old.txt", "x"]);
     expect![[r#"
         Two pieces of work do not fit together, and your workspace has both: what is in the result already, and the work of subtask `b`. Where they fit they are merged. Where they do not, both stand between conflict markers, first the result's side, then the subtask's; a file that cannot be marked is as one side has it. Keep what both were for, and leave no marker. If everything is right as it stands, commit it all the same: work that changes nothing is not taken.
 
-        Files in conflict: x
+        Files in conflict: logo.png (both changed it, and it is no text), old.txt (the subtask deleted it, the result changed it), x
 
         In the result already:
         - a (a): made it red

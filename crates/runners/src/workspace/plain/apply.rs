@@ -3,15 +3,17 @@
 //! Every file that would change must still be what it was when the work began, and nothing
 //! of the user's may be in the way.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::super::folders::{APPLYING, Brought};
+use super::super::hunks::{APPLIED, TAKEN_BACK};
 use super::super::obstacles::obstacles;
 use super::super::walk::below;
 use super::super::{Applied, Error};
 use super::Plain;
-use super::exchange::{Site, Step, changed, exchange, recover};
+use super::exchange::{CHANGED, MOVE_YOURS, Site, Step, exchange, recover};
+use super::hunks::Met;
 use super::layer::{Layer, file_in, same};
 use super::merge::texts;
 
@@ -112,6 +114,22 @@ impl Plain {
         Error::Record { path: self.project.clone(), message: error.to_string() }
     }
 
+    /// What stands against what where the user's files are not as they were.
+    fn unfit(&self, blocked: &BTreeSet<Vec<u8>>, steps: &[Step], is_back: bool) -> Error {
+        let steps: BTreeMap<&[u8], &Step> =
+            steps.iter().map(|step| (step.0.as_slice(), step)).collect();
+        let met = |path: &[u8]| {
+            let (new, old) = match steps.get(path) {
+                Some((_, new, old)) => (new.clone(), old.clone()),
+                None => (None, None),
+            };
+            Met { sides: [file_in(&self.project, path), old, new], is_folder: false }
+        };
+        let hunks = self.hunks(blocked, met, if is_back { TAKEN_BACK } else { APPLIED });
+        let (reason, hint) = (CHANGED.to_owned(), MOVE_YOURS.to_owned());
+        Error::Unfit { reason, files: texts(blocked.iter()), hunks, hint }
+    }
+
     /// Brings the user's files from one state to another, all of them or none, and notes that
     /// it was done.
     fn bring_to_folder(
@@ -138,7 +156,7 @@ impl Plain {
             touched.push((path.clone(), new.clone(), old.clone()));
         }
         if !blocked.is_empty() {
-            return Err(changed(texts(blocked.iter())));
+            return Err(self.unfit(&blocked, steps, brought.taken_back));
         }
         let outcome = serde_json::to_vec(&(delegation, brought));
         let outcome = outcome.map_err(|error| self.unreadable(&error))?;

@@ -1,7 +1,6 @@
 //! Two sides that do not fit together, as the start of somebody's work, outside any
 //! repository.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use super::super::markers::left;
 use super::super::walk::below;
 use super::super::{Error, Kept, Place};
 use super::layer::{Layer, Stack, remove};
-use super::merge::{clashes, step};
+use super::merge::{clashes, step, texts};
 use super::{Plain, copy};
 
 impl Plain {
@@ -20,17 +19,16 @@ impl Plain {
         let layer = Layer::open(&self.folders.state, work)?;
         let (current, old) = (self.stack(ours)?, self.stack(&layer.built_on(ours))?);
         let step = step(&old, |path| current.file(path), &layer)?;
-        let files = clashes(&step, &current);
+        let in_conflict = clashes(&step, &current);
         let theirs = Stack { layers: vec![layer] };
         let mut joined = Vec::new();
         for path in &step.deleted {
             remove(root, path).map_err(Error::files("removing", &below(root, path)))?;
             joined.push(path.clone());
         }
-        let in_the_way: BTreeSet<&[u8]> = files.iter().map(String::as_bytes).collect();
         for (path, from) in &step.put {
             // A file cannot be where a folder is; whoever resolves it decides.
-            if !in_the_way.contains(path.as_slice()) {
+            if !in_conflict.contains(path) {
                 copy::put(from, &below(root, path))?;
                 joined.push(path.clone());
             }
@@ -48,6 +46,7 @@ impl Plain {
             }
             joined.push(path.clone());
         }
+        let files = texts(in_conflict.iter());
         Ok(Sides { ours: ours.to_owned(), theirs: work.to_owned(), files, joined })
     }
 

@@ -284,11 +284,13 @@ impl Exchange {
     }
 }
 
+/// What is in the way where files are not as they were.
+pub(super) const CHANGED: &str = "files have changed since the work began";
+/// What to do then.
+pub(super) const MOVE_YOURS: &str =
+    "nothing was changed; move yours away or bring them over by hand";
+
 /// Why nothing is exchanged.
 pub(super) fn changed(files: Vec<String>) -> Error {
-    Error::Refused {
-        reason: "files have changed since the work began".into(),
-        files,
-        hint: "nothing was changed; move yours away or bring them over by hand".into(),
-    }
+    Error::Refused { reason: CHANGED.into(), files, hint: MOVE_YOURS.into() }
 }

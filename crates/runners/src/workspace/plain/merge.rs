@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::super::folders::{Begun, gone};
 use super::super::git::Trust;
+use super::super::hunks::MERGED;
 use super::super::obstacles::obstacles;
 use super::super::walk::below;
 use super::super::{Candidate, Error, Kept, Merge, Outlook, Place, record};
+use super::hunks::Met;
 use super::layer::{Contents, Layer, Stack, file_in, layer_folder, remove, same};
 use super::{Plain, copy};
 
@@ -77,7 +79,7 @@ impl Plain {
         if files.is_empty() {
             Ok(format!("{joined}+{name}"))
         } else {
-            Err(Error::Conflict { files })
+            Err(Error::Conflict { files: texts(files.iter()) })
         }
     }
 
@@ -126,9 +128,10 @@ impl Plain {
         let step = step(&old, |path| current.file(path), &layer)?;
         let files = clashes(&step, &current);
         if !files.is_empty() {
-            let hunks =
-                self.hunks(&step.conflicts, [&current, &old, &Stack { layers: vec![layer] }]);
-            return Ok(Outlook::Conflict { files, hunks });
+            let theirs = Stack { layers: vec![layer] };
+            let met = |path: &[u8]| Met::of(path, [&current, &old, &theirs]);
+            let hunks = self.hunks(&files, met, MERGED);
+            return Ok(Outlook::Conflict { files: texts(files.iter()), hunks });
         }
         // Until the tip says so, this layer is nobody's, and is made anew.
         let commit = format!("result:{delegation}:{}", tip.made.saturating_add(1));
@@ -177,7 +180,8 @@ impl Plain {
         if !step.conflicts.is_empty() {
             let theirs = Stack { layers: vec![layer] };
             let here = Stack { layers: vec![Layer { files: root, contents: None }] };
-            let hunks = self.hunks(&step.conflicts, [&here, &old, &theirs]);
+            let met = |path: &[u8]| Met::of(path, [&here, &old, &theirs]);
+            let hunks = self.hunks(&step.conflicts, met, MERGED);
             return Ok(Merge::Conflict { files: texts(step.conflicts.iter()), hunks });
         }
         let is_there = step.put.is_empty() && step.deleted.is_empty();
@@ -327,7 +331,7 @@ pub(super) fn step(
 }
 
 /// The conflicts of a step, also those of a file with a folder of the same name.
-pub(super) fn clashes(step: &Step, current: &Stack) -> Vec<String> {
+pub(super) fn clashes(step: &Step, current: &Stack) -> BTreeSet<Vec<u8>> {
     let mut conflicts = step.conflicts.clone();
     let leaving: BTreeSet<&[u8]> = step.deleted.iter().map(Vec::as_slice).collect();
     for (path, _) in &step.put {
@@ -338,7 +342,7 @@ pub(super) fn clashes(step: &Step, current: &Stack) -> Vec<String> {
             conflicts.insert(path.clone());
         }
     }
-    texts(conflicts.iter())
+    conflicts
 }
 
 /// Writes a new result layer: the old one, and a step on top of it.

@@ -6,11 +6,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use legation_core::tree::event::Hunk;
+
 use super::super::folders::{Begun, Brought};
+use super::super::hunks::APPLIED;
 use super::super::obstacles::obstacles;
 use super::super::{Applied, Error, How};
 use super::Repository;
-use super::merge::Trial;
+use super::trial::Trial;
 use super::underway::Errand;
 
 /// What git leaves in a repository as long as the user is at something.
@@ -170,7 +173,10 @@ impl Repository {
     fn fitting(&self, head: &str, (tip, begun): (&str, &Begun)) -> Result<String, Error> {
         match self.trial(head, tip)? {
             Trial::Fits { tree } => Ok(tree),
-            Trial::Conflict { files, tree: _ } => Err(conflicts(begun, files)),
+            Trial::Conflict(conflict) => {
+                let hunks = self.hunks(&conflict, [head, tip], APPLIED);
+                Err(conflicts(begun, (conflict.files, hunks)))
+            }
         }
     }
 
@@ -292,14 +298,19 @@ pub(super) fn refused(reason: &str, files: Vec<String>, hint: &str) -> Error {
     Error::Refused { reason: reason.to_owned(), files, hint: hint.to_owned() }
 }
 
-pub(super) fn conflicts(begun: &Begun, files: Vec<String>) -> Error {
+/// Two sides that do not fit together; nothing was changed.
+pub(super) fn unfit(reason: &str, (files, hunks): (Vec<String>, Vec<Hunk>), hint: &str) -> Error {
+    Error::Unfit { reason: reason.to_owned(), files, hunks, hint: hint.to_owned() }
+}
+
+pub(super) fn conflicts(begun: &Begun, met: (Vec<String>, Vec<Hunk>)) -> Error {
     let id = &begun.delegation;
     let (with, hint) = match begun.dirty {
         true => ("files", format!("bring over by hand what `legation diff {id}` shows")),
         false => ("branch", format!("`git merge legation/{id}/result` lets you resolve it")),
     };
     let reason = format!("the result conflicts with your {with}");
-    refused(&reason, files, &format!("nothing was changed; {hint}"))
+    unfit(&reason, met, &format!("nothing was changed; {hint}"))
 }
 
 /// The names of files that change, sorted.

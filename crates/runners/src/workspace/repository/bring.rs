@@ -10,15 +10,17 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::SystemTime;
 
+use legation_core::tree::event::{Clash, Hunk};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
+use super::super::hunks::{MAX_NOTED, MERGED};
 use super::super::refs::{Head, Names};
 use super::super::{Error, Merge, Note, Place};
 use super::Repository;
 use super::apply::in_the_way;
-use super::merge::Trial;
 use super::put_back::Checkout;
+use super::trial::Trial;
 use super::works::head_name;
 
 impl Repository {
@@ -44,9 +46,9 @@ impl Repository {
         } else {
             let ours = self.since(&begun.base, &staged.commit)?;
             match self.trial(&ours, &tip)? {
-                Trial::Conflict { files, tree } => {
-                    let hunks = self.hunks(&tree, &files, [&ours, &tip]);
-                    return conflict(files, hunks);
+                Trial::Conflict(met) => {
+                    let hunks = self.hunks(&met, [&ours, &tip], MERGED);
+                    return conflict(met.files, hunks);
                 }
                 Trial::Fits { tree } if tree == self.tree_of(&staged.commit)? => {
                     return Ok(Merge::Nothing);
@@ -61,7 +63,9 @@ impl Repository {
         let touched = self.touched(Some(&staged.commit), &target)?;
         let files = in_the_way(&made.place.root, &touched);
         if !files.is_empty() {
-            return conflict(files, Vec::new());
+            let noted = files.iter().take(MAX_NOTED);
+            let hunks = noted.map(|file| Hunk::without_lines(file, Clash::InTheWay)).collect();
+            return conflict(files, hunks);
         }
         let place = &made.place;
         let call = |name: &str| self.on_place(name, place).env("GIT_INDEX_FILE", &staged.index);

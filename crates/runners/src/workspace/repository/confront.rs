@@ -4,7 +4,7 @@ use super::super::folders::{Begun, Sides};
 use super::super::markers::left;
 use super::super::{Error, Kept, Place};
 use super::Repository;
-use super::merge::Trial;
+use super::trial::{Conflict, Trial};
 
 impl Repository {
     /// A commit with the result and the work in it, both sides between markers where they do
@@ -17,7 +17,7 @@ impl Repository {
         let ours = self.tip(&begun.delegation)?.unwrap_or_else(|| begun.base.clone());
         let (tree, files) = match self.trial(&ours, work)? {
             Trial::Fits { tree } => (tree, Vec::new()),
-            Trial::Conflict { files, tree } => (tree, files),
+            Trial::Conflict(Conflict { files, tree, .. }) => (tree, files),
         };
         let message = "Two sides that do not fit together yet\n";
         let commit = self.commit(&tree, &[&ours, work], message)?;

@@ -6,7 +6,7 @@ use std::fs;
 use super::super::folders::Made;
 use super::super::{Error, New, Place, names, ports, record};
 use super::lay::Site;
-use super::merge::Trial;
+use super::trial::{Conflict, Trial};
 use super::{Repository, own};
 
 impl Repository {
@@ -65,7 +65,9 @@ impl Repository {
             } else if !self.is_ancestor(work, &base)? {
                 let tree = match self.trial(&base, work)? {
                     Trial::Fits { tree } => tree,
-                    Trial::Conflict { files, tree: _ } => return Err(Error::Conflict { files }),
+                    Trial::Conflict(Conflict { files, .. }) => {
+                        return Err(Error::Conflict { files });
+                    }
                 };
                 base = self.commit(&tree, &[&base, work], "Work that this subtask builds on\n")?;
             }

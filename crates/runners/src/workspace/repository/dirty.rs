@@ -7,10 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::folders::{Begun, Brought};
+use super::super::hunks::APPLIED;
 use super::super::{Applied, Error, index};
 use super::Repository;
 use super::apply::{check, conflicts, names};
-use super::merge::Trial;
+use super::trial::Trial;
 use super::underway::Errand;
 use super::works::applied_name;
 
@@ -99,7 +100,10 @@ impl Repository {
         let ours = self.graft(before, from)?;
         let tree = match self.trial(&ours, to)? {
             Trial::Fits { tree } => tree,
-            Trial::Conflict { files, tree: _ } => return Err(conflicts(errand.begun, files)),
+            Trial::Conflict(conflict) => {
+                let hunks = self.hunks(&conflict, [&ours, to], APPLIED);
+                return Err(conflicts(errand.begun, (conflict.files, hunks)));
+            }
         };
         let files = self.touched(Some(before), &tree)?;
         if files.is_empty() {

@@ -1,26 +1,15 @@
 //! The result of a delegation: merging into it, showing it, taking it back.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::{MutexGuard, PoisonError};
 
 use super::super::folders::Begun;
+use super::super::hunks::{MERGED, TAKEN_BACK};
 use super::super::{Candidate, Error, Kept, Merge, Outlook};
-use super::apply::refused;
+use super::apply::unfit;
 use super::begin::base_name;
+use super::trial::Trial;
 use super::{MAX_ROUNDS, Repository};
-
-/// How a merge would go.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Trial {
-    Fits {
-        tree: String,
-    },
-    /// The tree has what fits, and both sides between markers where nothing does.
-    Conflict {
-        files: Vec<String>,
-        tree: String,
-    },
-}
 
 /// The work that is in each delegation's result, as far as this process merged it.
 type Results = HashMap<String, HashSet<String>>;
@@ -93,9 +82,9 @@ impl Repository {
                 let commit = self.commit(&tree, &[from, &kept.commit], &message)?;
                 Ok(Outlook::Fits(Candidate { commit, from: tip, is_forward: false }))
             }
-            Trial::Conflict { files, tree } => {
-                let hunks = self.hunks(&tree, &files, [from, &kept.commit]);
-                Ok(Outlook::Conflict { files, hunks })
+            Trial::Conflict(conflict) => {
+                let hunks = self.hunks(&conflict, [from, &kept.commit], MERGED);
+                Ok(Outlook::Conflict { files: conflict.files, hunks })
             }
         }
     }
@@ -137,25 +126,6 @@ impl Repository {
         self.resolve(&result_name(delegation))
     }
 
-    /// Merges two commits without touching any file.
-    pub(super) fn trial(&self, ours: &str, theirs: &str) -> Result<Trial, Error> {
-        let call = self.on_objects("merge-tree");
-        let call = call.args(["--write-tree", "--no-messages", "--name-only", "-z"]);
-        let said = call.args(["--allow-unrelated-histories", ours, theirs]).ask()?;
-        let text = String::from_utf8_lossy(&said.out).into_owned();
-        let mut parts = text.split('\0').filter(|part| !part.is_empty());
-        match (said.code, parts.next()) {
-            (0, Some(tree)) => Ok(Trial::Fits { tree: tree.to_owned() }),
-            (1, Some(tree)) => {
-                let files: BTreeSet<&str> =
-                    parts.map(|file| unmoved(file, [ours, theirs])).collect();
-                let files = files.into_iter().map(str::to_owned).collect();
-                Ok(Trial::Conflict { files, tree: tree.to_owned() })
-            }
-            _ => Err(super::super::git::complaint("merge-tree", &said)),
-        }
-    }
-
     /// Takes what was merged out of the result again: back to the base where nobody else
     /// has touched it, by a commit on top where somebody has. What it was stays under a name.
     pub(super) fn roll_back(&self, delegation: &str) -> Result<Option<String>, Error> {
@@ -191,10 +161,11 @@ impl Repository {
                 let message = format!("Revert the result of {}\n", begun.delegation);
                 self.commit(&tree, &[tip], &message)
             }
-            Trial::Conflict { files, tree: _ } => {
+            Trial::Conflict(conflict) => {
                 let reason = "what you committed on the result builds on what would be taken back";
                 let hint = "nothing was changed; undo it by hand with git revert";
-                Err(refused(reason, files, hint))
+                let hunks = self.hunks(&conflict, [tip, &back], TAKEN_BACK);
+                Err(unfit(reason, (conflict.files, hunks), hint))
             }
         }
     }
@@ -215,17 +186,6 @@ impl Repository {
         let out = call.args([&base, &tip]).run()?;
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
-}
-
-/// The name of a file that a trial has moved out of the way of a folder: it puts the name of
-/// the side behind it, and a number where there is such a file.
-fn unmoved<'a>(file: &'a str, sides: [&str; 2]) -> &'a str {
-    let moved = sides.into_iter().find_map(|side| {
-        let (name, rest) = file.rsplit_once(&format!("~{side}"))?;
-        let number = rest.strip_prefix('_').unwrap_or(rest);
-        number.bytes().all(|byte| byte.is_ascii_digit()).then_some(name)
-    });
-    moved.unwrap_or(file)
 }
 
 /// The branch that holds a delegation's result.

@@ -1,10 +1,11 @@
 //! Taking back what was applied: by one more commit, never by going back.
 
 use super::super::folders::Brought;
+use super::super::hunks::TAKEN_BACK;
 use super::super::{Applied, Error};
 use super::Repository;
-use super::apply::{Way, refused};
-use super::merge::Trial;
+use super::apply::{Way, refused, unfit};
+use super::trial::Trial;
 use super::underway::Errand;
 
 impl Repository {
@@ -43,10 +44,11 @@ impl Repository {
         }
         let tree = match self.trial(&head, back)? {
             Trial::Fits { tree } => tree,
-            Trial::Conflict { files, tree: _ } => {
+            Trial::Conflict(conflict) => {
                 let reason = "what came later builds on what would be taken back";
                 let hint = "nothing was changed; undo it by hand with git revert";
-                return Err(refused(reason, files, hint));
+                let hunks = self.hunks(&conflict, [&head, back], TAKEN_BACK);
+                return Err(unfit(reason, (conflict.files, hunks), hint));
             }
         };
         if tree == self.tree_of(&head)? {

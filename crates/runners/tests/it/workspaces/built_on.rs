@@ -28,7 +28,7 @@ fn build_on(project: &Project, file: &str, text: &str) -> std::path::PathBuf {
 
 fn refused(result: Result<impl std::fmt::Debug, Error>) -> String {
     let error = result.unwrap_err();
-    assert!(matches!(error, Error::Refused { .. }), "{error}");
+    assert!(matches!(error, Error::Refused { .. } | Error::Unfit { .. }), "{error}");
     error.to_string()
 }
 

@@ -39,7 +39,9 @@ fn all(top: &Path) -> Vec<String> {
 /// The files that a refusal names.
 fn named(result: Result<impl std::fmt::Debug, Error>) -> Vec<String> {
     let error = result.unwrap_err();
-    let Error::Refused { files, .. } = error else { panic!("{error}") };
+    let (Error::Refused { files, .. } | Error::Unfit { files, .. }) = error else {
+        panic!("{error}")
+    };
     files
 }
 

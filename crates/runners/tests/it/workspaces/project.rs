@@ -221,10 +221,14 @@ pub(crate) fn merge(spaces: &Spaces, kept: &Kept) -> String {
     }
 }
 
-/// The files in which a merge met a conflict.
+/// The files in which a merge met a conflict. Of each it is told what stands against what.
 pub(crate) fn conflicts(merge: Merge) -> Vec<String> {
     match merge {
-        Merge::Conflict { files, .. } => files,
+        Merge::Conflict { files, hunks } => {
+            let told = |file: &String| hunks.iter().any(|hunk| hunk.file == *file);
+            assert!(files.iter().all(told), "{files:?} {hunks:?}");
+            files
+        }
         other @ (Merge::Clean { .. } | Merge::Nothing) => panic!("{other:?}"),
     }
 }

@@ -1,5 +1,9 @@
 //! The merge queue: foreseen, tried out, moved on; and what is told of a conflict.
 
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
 use expect_test::{Expect, expect};
 use legation_runners::workspace::{Candidate, Error, Kept, Outlook, Spaces};
 
@@ -18,7 +22,10 @@ fn conflict(spaces: &Spaces, kept: &Kept, expected: &Expect) {
     let Outlook::Conflict { files, hunks } = spaces.foresee("del-1", kept).unwrap() else {
         panic!("it fits")
     };
-    let hunks = hunks.iter().map(|hunk| format!("{}:{}\n{}\n", hunk.file, hunk.line, hunk.text));
+    let hunks = hunks.iter().map(|hunk| match hunk.kind {
+        Some(kind) => format!("{}: {kind:?}\n", hunk.file),
+        None => format!("{}:{}\n{}\n", hunk.file, hunk.line, hunk.text),
+    });
     expected.assert_eq(&format!("{}\n{}", files.join(" "), hunks.collect::<String>()));
 }
 
@@ -150,18 +157,136 @@ fn a_conflict_in_a_plain_folder_is_told_with_its_lines() {
     );
 }
 
+/// Files that can come to stand against each other in every way that has no lines.
+fn many_kinds(project: &Project) {
+    for (path, text) in [
+        ("bin", "\0before"),
+        ("here-gone", "1\n"),
+        ("there-gone", "1\n"),
+        ("folder", "1\n"),
+        ("sort", "1\n"),
+    ] {
+        project.write(path, text);
+    }
+    symlink("before", project.dir().join("link")).unwrap();
+}
+
+/// The work of the first of two attempts that meets the other's in each of these files.
+fn one_side(root: &Path) {
+    for gone in ["here-gone", "folder", "sort", "link"] {
+        fs::remove_file(root.join(gone)).unwrap();
+    }
+    for (path, text) in
+        [("bin", "\0one"), ("there-gone", "2\n"), ("folder/in", "x\n"), ("mode", "same\n")]
+    {
+        write(root, path, text);
+    }
+    fs::set_permissions(root.join("mode"), fs::Permissions::from_mode(0o755)).unwrap();
+    symlink("elsewhere", root.join("sort")).unwrap();
+    symlink("one", root.join("link")).unwrap();
+}
+
+fn other_side(root: &Path) {
+    for gone in ["there-gone", "link"] {
+        fs::remove_file(root.join(gone)).unwrap();
+    }
+    for (path, text) in
+        [("bin", "\0other"), ("here-gone", "2\n"), ("folder", "2\n"), ("mode", "same\n")]
+    {
+        write(root, path, text);
+    }
+    write(root, "sort", "2\n");
+    symlink("other", root.join("link")).unwrap();
+}
+
+fn meets_in_many_ways(project: &Project) {
+    let spaces = project.open();
+    let (first, second) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
+    one_side(&first.root);
+    other_side(&second.root);
+    merge(&spaces, &keep(&spaces, &first));
+    conflict(
+        &spaces,
+        &keep(&spaces, &second),
+        &expect![[r#"
+        bin folder here-gone link mode sort there-gone
+        bin: Binary
+        folder: Folder
+        here-gone: FirstDeleted
+        link: Link
+        mode: Mode
+        sort: Types
+        there-gone: SecondDeleted
+    "#]],
+    );
+}
+
 #[test]
-fn what_is_no_text_or_gone_on_one_side_is_named_only() {
-    let project = Project::new();
-    let one = [("data.bin", "\0one")];
-    let (spaces, kept) = sides(&project, &one, &[("data.bin", "\0other")]);
+fn what_has_no_lines_is_told_with_the_kind_of_conflict_that_it_is() {
+    in_every_way(|| {
+        let project = Project::new();
+        many_kinds(&project);
+        project.commit("many");
+        meets_in_many_ways(&project);
+    });
+}
+
+#[test]
+fn what_has_no_lines_is_told_in_a_plain_folder_with_the_same_kinds() {
+    let project = Project::plain();
+    many_kinds(&project);
+    meets_in_many_ways(&project);
+}
+
+#[test]
+fn what_both_changed_in_different_places_of_a_plain_folders_file_is_told_as_that() {
+    let project = Project::plain();
+    project.write("same.txt", "a\nb\nc\nd\ne\nf\ng\n");
+    let one = [("same.txt", "A\nb\nc\nd\ne\nf\ng\n")];
+    let other = [("same.txt", "a\nb\nc\nd\ne\nf\nG\n")];
+    let (spaces, kept) = sides(&project, &one, &other);
     conflict(
         &spaces,
         &kept,
         &expect![[r#"
-        data.bin
+        same.txt
+        same.txt: Whole
     "#]],
     );
+}
+
+#[test]
+fn a_file_that_one_side_renamed_has_its_lines_and_one_that_both_did_is_told_as_that() {
+    in_every_way(|| {
+        let project = Project::new();
+        project.write("old.txt", "1\n2\n3\n4\n5\n6\n");
+        project.write("two.txt", "7\n8\n9\n10\n11\n12\n");
+        project.commit("before");
+        let spaces = project.open();
+        let (first, second) = (create(&spaces, "exec-1"), create(&spaces, "exec-2"));
+        fs::rename(first.root.join("old.txt"), first.root.join("new.txt")).unwrap();
+        fs::rename(first.root.join("two.txt"), first.root.join("two1.txt")).unwrap();
+        fs::rename(second.root.join("two.txt"), second.root.join("two2.txt")).unwrap();
+        write(&first.root, "new.txt", "1\n2\n3\nfour\n5\n6\n");
+        write(&second.root, "old.txt", "1\n2\n3\nvier\n5\n6\n");
+        merge(&spaces, &keep(&spaces, &first));
+        conflict(
+            &spaces,
+            &keep(&spaces, &second),
+            &expect![[r#"
+            new.txt two.txt two1.txt two2.txt
+            new.txt:4
+            <<<<<<< result
+            four
+            =======
+            vier
+            >>>>>>> subtask
+            two.txt: Moved
+            two1.txt: Moved
+            two2.txt: Moved
+        "#]],
+        );
+    });
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What was applied, taken back by a commit that undoes it; and work on uncommitted files.
 
+use expect_test::expect;
 use legation_runners::workspace::{Error, From, How, Spaces};
 
 use super::project::{Project, create, in_every_way, keep, merge, note, start, wanted, write};
@@ -18,7 +19,9 @@ fn with_result(project: &Project) -> Spaces {
 
 fn reason(result: Result<impl std::fmt::Debug, Error>) -> String {
     let error = result.unwrap_err();
-    let Error::Refused { reason, files, .. } = error else { panic!("{error}") };
+    let (Error::Refused { reason, files, .. } | Error::Unfit { reason, files, .. }) = error else {
+        panic!("{error}")
+    };
     format!("{reason} {files:?}")
 }
 
@@ -70,6 +73,86 @@ fn what_later_work_builds_on_is_not_taken_away_from_under_it() {
         reason(spaces.revert("del-1")),
         "the result of del-1 is not on the branch you are on []"
     );
+}
+
+/// What a refusal says, with what stands against what.
+fn shown(result: Result<impl std::fmt::Debug, Error>) -> String {
+    let error = result.unwrap_err();
+    let Error::Unfit { hunks, .. } = &error else { panic!("{error}") };
+    let hunks = hunks.iter().map(|hunk| format!("{} {:?}\n{}\n", hunk.file, hunk.kind, hunk.text));
+    format!("{error}\n{}", hunks.collect::<String>())
+}
+
+#[test]
+fn what_does_not_fit_the_users_files_is_shown_with_its_lines_and_kinds() {
+    let project = Project::new();
+    let spaces = with_result(&project);
+    project.write("README.md", "mine\n");
+    project.write("src/a.txt", "mine\n");
+    project.commit("mine");
+    expect![[r#"
+        the result conflicts with your branch: README.md, src/a.txt (the other side deleted it, you changed it); nothing was changed; `git merge legation/del-1/result` lets you resolve it
+        README.md None
+        <<<<<<< yours
+        mine
+        =======
+        theirs
+        >>>>>>> result
+        src/a.txt Some(SecondDeleted)
+
+    "#]].assert_eq(&shown(spaces.apply("del-1", How::Auto)));
+    project.git("reset -q --hard HEAD~1");
+    spaces.apply("del-1", How::Auto).unwrap();
+    project.write("README.md", "mine\n");
+    project.git("rm -q new.txt");
+    project.commit("mine");
+    expect![[r#"
+        what came later builds on what would be taken back: README.md; nothing was changed; undo it by hand with git revert
+        README.md None
+        <<<<<<< yours
+        mine
+        =======
+        hello
+        >>>>>>> before
+    "#]].assert_eq(&shown(spaces.revert("del-1")));
+}
+
+#[test]
+fn what_does_not_fit_a_plain_folder_is_shown_with_its_lines_and_kinds() {
+    let project = Project::plain();
+    project.write("README.md", "hello\n");
+    project.write("src/a.txt", "one\n");
+    let spaces = with_result(&project);
+    project.write("README.md", "mine\n");
+    project.write("src/a.txt", "mine\n");
+    project.write("new.txt/in", "x\n");
+    expect![[r#"
+        files have changed since the work began: README.md, new.txt/in (something else stands in its place), src/a.txt (the other side deleted it, you changed it); nothing was changed; move yours away or bring them over by hand
+        README.md None
+        <<<<<<< yours
+        mine
+        =======
+        theirs
+        >>>>>>> result
+        new.txt/in Some(InTheWay)
+
+        src/a.txt Some(SecondDeleted)
+
+    "#]].assert_eq(&shown(spaces.apply("del-1", How::Auto)));
+    std::fs::remove_dir_all(project.dir().join("new.txt")).unwrap();
+    project.write("README.md", "hello\n");
+    project.write("src/a.txt", "one\n");
+    spaces.apply("del-1", How::Auto).unwrap();
+    project.write("README.md", "mine\n");
+    expect![[r#"
+        files have changed since the work began: README.md; nothing was changed; move yours away or bring them over by hand
+        README.md None
+        <<<<<<< yours
+        mine
+        =======
+        hello
+        >>>>>>> before
+    "#]].assert_eq(&shown(spaces.revert("del-1")));
 }
 
 #[test]
