@@ -114,7 +114,9 @@ impl Repository {
             // Where there is nothing to merge, what lies beside it is found by this name.
             let mut orders = format!("update {reference} {}\n", staged.commit);
             let is_ours = is_changed && staged.head.as_ref() != Some(&staged.commit);
-            if !is_ours {
+            if is_ours {
+                orders.push_str(&self.unnoted(place)?);
+            } else {
                 orders.push_str(&self.noted((place, note), &staged)?);
             }
             self.move_names(&orders)?;
@@ -137,6 +139,15 @@ impl Repository {
         let tree = self.tree_of(&staged.commit)?;
         let commit = self.commit(&tree, &[&staged.commit], &message)?;
         Ok(format!("update {} {commit}\n", note_name(&place.tree, &place.attempt)))
+    }
+
+    /// What takes the name from a note about work that was kept before: the commit of ours
+    /// that is the work now has it all.
+    fn unnoted(&self, place: &Place) -> Result<String, Error> {
+        let name = note_name(&place.tree, &place.attempt);
+        let is_there = self.resolve(&name)?.is_some();
+        // Somebody may have deleted it meanwhile, and that is no obstacle to git either.
+        Ok(if is_there { format!("delete {name}\n") } else { String::new() })
     }
 
     /// Keeps files that lie where another repository belongs, under a name of their own.
@@ -281,9 +292,14 @@ fn message(place: &Place, note: &Note, history_usable: bool) -> String {
     lines.join("\n")
 }
 
-/// Where work came from, a line for each thing that is known.
+/// Where work came from, a line for each thing that is known. What an agent's work cost is
+/// told even where nobody knows it.
 fn trailers(place: &Place, note: &Note) -> Vec<String> {
-    let cost = note.cost.map(|cost| format!("{} USD", cost.dollars())).unwrap_or_default();
+    let cost = match note.cost {
+        Some(cost) => format!("{} USD", cost.dollars()),
+        None if note.agent.is_empty() => String::new(),
+        None => "unknown".to_owned(),
+    };
     let trailers = [
         ("Agent", note.agent.as_str()),
         ("Session", &note.session),

@@ -51,15 +51,16 @@ fn what_is_kept_says_where_it_came_from() {
         let kept = keep(&spaces, &place);
         let shown = project.git(&format!("log -1 --format=%an%n%ae%n%B {}", kept.commit));
         expect![[r#"
-        Ana
-        ana@example.org
-        Work on Fix: the parser
+            Ana
+            ana@example.org
+            Work on Fix: the parser
 
-        Legation-Agent: fixer
-        Legation-Session: sess_1735460684_a1b2c3
-        Legation-Delegation: del-1
-        Legation-Subtask: Fix: the parser
-        Legation-Attempt: exec-1"#]]
+            Legation-Agent: fixer
+            Legation-Session: sess_1735460684_a1b2c3
+            Legation-Delegation: del-1
+            Legation-Subtask: Fix: the parser
+            Legation-Attempt: exec-1
+            Legation-Cost: unknown"#]]
         .assert_eq(&shown);
         assert_eq!(project.git(&format!("rev-parse {}^", kept.commit)), place.base);
         assert_eq!(project.git("rev-parse refs/legation/del-1/exec-1"), kept.commit);
@@ -142,6 +143,28 @@ fn what_the_child_committed_itself_needs_no_commit_of_ours() {
         let [work] = <[_; 1]>::try_from(spaces.works().unwrap()).unwrap();
         spaces.clear_away(&Surplus::Kept(Box::new(work))).unwrap();
         assert_eq!(project.git("for-each-ref refs/legation/del-1/provenance"), "");
+    });
+}
+
+#[test]
+fn a_note_about_what_the_child_committed_goes_once_a_commit_of_ours_is_on_top() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "README.md", "changed\n");
+        git(&place.root, "commit -q -a -m one");
+        keep(&spaces, &place);
+        let notes = || project.git("for-each-ref --format=%(refname) refs/legation/del-1");
+        assert!(notes().contains("provenance/exec-1"), "{}", notes());
+        write(&place.root, "README.md", "changed again\n");
+        let kept = keep(&spaces, &place);
+        assert!(!notes().contains("provenance"), "{}", notes());
+        // What such work cost is told even where nobody knows it.
+        let said = project.git(&format!("log -1 --format=%B {}", kept.commit));
+        assert!(said.contains("Legation-Agent: fixer\n"), "{said}");
+        assert!(said.contains("\nLegation-Cost: unknown"), "{said}");
+        assert_eq!(keep(&spaces, &place), kept, "there is none to delete any more");
     });
 }
 
