@@ -244,6 +244,7 @@ fn add_words(page: &mut String, (delegation, subtask): (&str, &Value), before: &
             words.push(doubt.as_str().unwrap_or_default().to_owned());
         }
         words.extend(refused(list(receipt, "fenceRefused")));
+        words.extend(not_shared(list(receipt, "notShared")));
     }
     if text(subtask, "status") == "awaiting_approval" {
         let (asks, answer) = (text(subtask, "asks"), approve(delegation, text(subtask, "id")));
@@ -278,6 +279,15 @@ fn refused(refusals: &[Value]) -> Option<String> {
         more => format!(", and {more} more"),
     };
     (!named.is_empty()).then(|| format!("the fence refused {}{rest}", named.join(", ")))
+}
+
+/// What the workspace could not be given of what all were to share.
+fn not_shared(folders: &[Value]) -> Option<String> {
+    let named: Vec<&str> = folders.iter().filter_map(Value::as_str).collect();
+    (!named.is_empty()).then(|| {
+        let named = named.join(", ");
+        format!("workspace.share had no effect here, and it worked without {named}; `legation doctor` says why")
+    })
 }
 
 /// What stands against what, line by line, as it stands in the files. What has no lines is

@@ -182,6 +182,24 @@ fn an_engine_that_dies_before_it_has_heard_is_told_again() {
 }
 
 #[test]
+fn folders_that_could_not_be_shared_are_told_in_a_line() {
+    let mut session = Session::new();
+    let socket = session.root().join("own.sock");
+    session.set("LEGATION_SOCKET", socket.to_str().unwrap());
+    let mut view = view("completed");
+    view["subtasks"][0]["receipt"]["notShared"] = json!(["node_modules", ".venv"]);
+    let end = say(Reply::Answer { status: "completed".to_owned(), view });
+    let _engine = FakeEngine::start(&socket, vec![vec![end]]);
+    let seen = session.run(&["resume", "del-1", "--wait"]);
+    let lines = seen.lines().skip_while(|line| !line.contains("workspace.share")).take(2);
+    let told = lines.map(str::trim).collect::<Vec<_>>().join("\n");
+    expect![[r#"
+        workspace.share had no effect here, and it worked without node_modules,
+        .venv; `legation doctor` says why"#]]
+    .assert_eq(&told);
+}
+
+#[test]
 fn what_the_fence_refused_is_told_in_a_line() {
     let mut session = Session::new();
     let socket = session.root().join("own.sock");

@@ -238,6 +238,9 @@ pub struct Receipt {
     /// What the fence did not hold; where it was off, why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fence_gaps: Vec<String>,
+    /// Folders that `workspace.share` names and its workspace could not be given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_shared: Vec<String>,
     /// What the fence refused; absent where the kernel does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence_refused: Option<Vec<FenceRefusal>>,

@@ -183,6 +183,7 @@ fn receipt(
         exit_code,
         files_changed: seen.files_changed,
         in_submodules: seen.in_submodules,
+        not_shared: seen.not_shared,
         commits: seen.commits,
         verify,
         tokens,

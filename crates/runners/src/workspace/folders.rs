@@ -25,6 +25,9 @@ pub(super) struct Made {
     /// Folders of the user that appear in it, relative to its top.
     #[serde(default)]
     pub(super) shared: Vec<String>,
+    /// Folders that were to appear in it, and cannot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) not_shared: Vec<String>,
     /// The two sides that it starts from, where it is there to bring them together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sides: Option<Sides>,

@@ -26,6 +26,7 @@ use super::folders::{Begun, Folders, Laid, Made, gone};
 use super::git::Git;
 use super::home::Homes;
 use super::mechanism::Mechanism;
+use super::repository::to_share;
 use super::{
     Applied, Candidate, Error, From, How, Kept, KeptWork, Merge, Names, New, Note, Options, Origin,
     Outlook, Place, Seen, Spare, Start, names, ports, record,
@@ -43,6 +44,8 @@ pub(super) struct Plain {
     folders: Folders,
     copy_limit_bytes: u64,
     choice: Choice,
+    /// Folders that workspaces were to share.
+    share: Vec<String>,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<()>,
 }
@@ -56,8 +59,8 @@ impl Plain {
         let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
         let copy_limit_bytes = options.copy_limit_bytes;
         let folders = Folders::open(state, options.dir.as_deref())?;
-        let results = Mutex::default();
-        Ok(Self { git: Git::default(), project, folders, copy_limit_bytes, choice, results })
+        let (git, share, results) = (Git::default(), options.share.clone(), Mutex::default());
+        Ok(Self { git, project, folders, copy_limit_bytes, choice, share, results })
     }
 
     /// The layers that a base's name stands for.
@@ -110,6 +113,8 @@ impl Plain {
         self.stack(&base)?.pour(&root)?;
         let sides = against.map(|work| self.confronted(&root, &base, work)).transpose()?;
         let settled = keep::remember(&root, &own)?;
+        // Copies share nothing, and what the project ignores is in none.
+        let not_shared = to_share(&self.share, &self.project, &root).cloned().collect();
         let place = Place {
             tree: new.tree.clone(),
             delegation: new.delegation.clone(),
@@ -125,6 +130,7 @@ impl Plain {
             settled,
             laid: Laid::default(),
             shared: Vec::new(),
+            not_shared,
             sides,
             submodules: Vec::new(),
         };

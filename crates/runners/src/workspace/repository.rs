@@ -59,7 +59,7 @@ use super::{
 };
 use history::History;
 use pool::{Cleaner, Shelf};
-pub(super) use share::obstacle as share_obstacle;
+pub(super) use share::{obstacle as share_obstacle, to_share};
 use stay::Stay;
 pub(super) use submodules::Submodule;
 use user::User;

@@ -92,6 +92,8 @@ pub struct Seen {
     pub files_changed: Vec<String>,
     /// Those of them that lie in submodules: they are kept, and are no part of what is merged.
     pub in_submodules: Vec<String>,
+    /// Folders of the user's that it was to share, and could not be given.
+    pub not_shared: Vec<String>,
     /// Whether there were more than [`MAX_FILES_SEEN`].
     pub more_files: bool,
     /// The attempt's own commits, oldest first.

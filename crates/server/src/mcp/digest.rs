@@ -102,7 +102,7 @@ fn subtask(view: &Value) -> Value {
         }
     }
     let receipt = view.get("receipt").unwrap_or(&Value::Null);
-    for key in ["filesChanged", "downgraded", "denied", "costUsd"] {
+    for key in ["filesChanged", "notShared", "downgraded", "denied", "costUsd"] {
         let there = receipt.get(key).filter(|value| !value.is_null() && **value != json!([]));
         if let Some(value) = there {
             told.insert(key.to_owned(), value.clone());

@@ -50,6 +50,21 @@ fn with_yes_it_is_copied_and_not_asked_about_again() {
 }
 
 #[test]
+fn folders_that_copies_do_not_share_are_told_with_the_answer() {
+    let share = "[workspace]\nmechanism = \"copy\"\nshare = [\"node_modules\"]\n";
+    let stage = Stage::new(share);
+    stage.shell("mkdir node_modules; echo node_modules >> .git/info/exclude");
+    stage.agent("w", "", "legation submit --status completed --summary done");
+    let (_, view) = stage.json(&["delegate", "--agent", "w", "Work"]);
+    let told = &view["subtasks"][0]["receipt"]["notShared"];
+    assert_eq!(told, &serde_json::json!(["node_modules"]), "{view}");
+    let id = view["delegationId"].as_str().unwrap();
+    let page = stage.shell(&format!("legation status {id}"));
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(page.contains("workspace.share had no effect"), "{page}");
+}
+
+#[test]
 fn whoever_sits_at_a_terminal_is_asked() {
     let stage = stage();
     let said = answered(&stage, "n\n");

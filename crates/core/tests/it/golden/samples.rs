@@ -315,6 +315,7 @@ fn receipt() -> Receipt {
             target: Some("/srv/other/secret".to_owned()),
         }]),
         in_submodules: Vec::new(),
+        not_shared: Vec::new(),
         truncated: false,
         brief_cut: vec!["artifacts".to_owned()],
         evidence: Evidence::Seen,

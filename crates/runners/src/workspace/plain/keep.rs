@@ -35,7 +35,8 @@ impl Plain {
         let more_files = changes.incomplete || files.len() > MAX_FILES_SEEN;
         files.truncate(MAX_FILES_SEEN);
         let files_changed = files;
-        Ok(Seen { exists: true, files_changed, more_files, ..Seen::default() })
+        let not_shared = made.not_shared;
+        Ok(Seen { exists: true, files_changed, not_shared, more_files, ..Seen::default() })
     }
 
     /// How a workspace differs from its base; what was only touched is left out.

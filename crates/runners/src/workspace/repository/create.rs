@@ -49,8 +49,8 @@ impl Repository {
         fs::create_dir_all(&place.cwd).map_err(Error::files("making", &place.cwd))?;
         let submodules = self.fill_submodules(&place)?;
         self.include(&place)?;
-        let shared = self.share_with(&place)?;
-        let made = Made { place, settled, laid, shared, sides, submodules };
+        let [shared, not_shared] = self.share_with(&place)?;
+        let made = Made { place, settled, laid, shared, not_shared, sides, submodules };
         self.date_top(&made)?;
         record::write(&folder.join("place.json"), &made)?;
         Ok(made.place)

@@ -57,6 +57,7 @@ impl Repository {
             exists: true,
             files_changed: files,
             in_submodules: in_submodules.into_iter().take(MAX_FILES_SEEN).collect(),
+            not_shared: made.not_shared,
             more_files,
             history_usable: history.is_some(),
             commits: {

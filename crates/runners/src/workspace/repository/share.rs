@@ -19,25 +19,18 @@ use super::super::{Error, Place};
 use super::Repository;
 
 impl Repository {
-    /// Shares the folders that are to be shared and are there; answers with which.
-    pub(super) fn share_with(&self, place: &Place) -> Result<Vec<String>, Error> {
-        let Some(top) = &self.user.top else { return Ok(Vec::new()) };
-        let mut shared = Vec::new();
-        for name in &self.share {
-            let inside =
-                Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-            let from = top.join(name);
-            let target = place.root.join(name);
-            let is_folder = fs::symlink_metadata(&from).is_ok_and(|found| found.is_dir());
-            // What is committed is there already, and is no folder to be shared.
-            if !inside || !is_folder || fs::symlink_metadata(&target).is_ok() {
-                continue;
-            }
-            if self.share_one(place, name, &from)? {
-                shared.push(name.clone());
+    /// Shares the folders that are to be shared and are there; answers with which, and with
+    /// those that cannot be.
+    pub(super) fn share_with(&self, place: &Place) -> Result<[Vec<String>; 2], Error> {
+        let Some(top) = &self.user.top else { return Ok([Vec::new(), Vec::new()]) };
+        let (mut shared, mut not_shared) = (Vec::new(), Vec::new());
+        for name in to_share(&self.share, top, &place.root) {
+            match self.share_one(place, name, &top.join(name))? {
+                true => shared.push(name.clone()),
+                false => not_shared.push(name.clone()),
             }
         }
-        Ok(shared)
+        Ok([shared, not_shared])
     }
 
     fn share_one(&self, place: &Place, name: &str, from: &Path) -> Result<bool, Error> {
@@ -76,6 +69,21 @@ impl Repository {
         }
         Ok(())
     }
+}
+
+/// Of these folders those that are in one folder and not yet in another. What is committed is
+/// there already, and is no folder to be shared.
+pub(in super::super) fn to_share<'a>(
+    share: &'a [String],
+    from: &'a Path,
+    to: &'a Path,
+) -> impl Iterator<Item = &'a String> {
+    share.iter().filter(move |name| {
+        let mut parts = Path::new(name.as_str()).components();
+        parts.all(|part| matches!(part, Component::Normal(_)))
+            && fs::symlink_metadata(from.join(name)).is_ok_and(|found| found.is_dir())
+            && fs::symlink_metadata(to.join(name)).is_err()
+    })
 }
 
 /// Why no folder can be shared in workspaces that lie here and are no overlays; none if it can.

@@ -82,6 +82,25 @@ fn a_shared_folder_is_seen_by_all_and_changed_by_none() {
 }
 
 #[test]
+fn what_cannot_be_shared_is_told() {
+    let share = vec!["build".into(), "../outside".into(), "absent".into(), "src".into()];
+    let told = |mechanism| {
+        let project = Project::new();
+        project.write("build/deep/cache.txt", "warm\n");
+        let options = Options { share: share.clone(), mechanism, ..Options::default() };
+        let spaces = project.open_exactly(&options);
+        let place = create(&spaces, &format!("exec-{mechanism:?}"));
+        write(&place.root, "README.md", "changed\n");
+        let told = spaces.look(&place).unwrap().not_shared;
+        assert_eq!(told.is_empty(), place.root.join("build").exists(), "{mechanism:?}");
+        told
+    };
+    assert_eq!(told(Wanted::Copy), ["build"]);
+    in_way(Wanted::Overlay, || assert_eq!(told(Wanted::Overlay), Vec::<String>::new()));
+    told(Wanted::Worktree);
+}
+
+#[test]
 fn ports_and_names_belong_to_one_workspace_and_are_given_back() {
     let project = Project::new();
     let spaces = project.open();
