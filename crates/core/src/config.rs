@@ -23,7 +23,7 @@ mod version;
 
 pub use check::near_key;
 pub use environment::{RESERVED_NAMES, SHORT_NAMES, environment};
-pub use keys::{KEYS, Key, Node, at, names_in};
+pub use keys::{KEYS, Key, Node, at, names_in, short_form};
 pub use kind::{Kind, MAX_CHARS, MAX_ITEMS};
 pub use layer::{Layer, Mark, Origin, Place};
 pub use merge::{Effective, Setting, merge};

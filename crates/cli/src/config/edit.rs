@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use legation_core::Code;
-use legation_core::config::{KeyPath, Origin};
+use legation_core::config::{KeyPath, Origin, short_form};
 use serde_json::Value;
 use toml_edit::{Array, Decor, DocumentMut, Item, Table, TableLike};
 
@@ -41,6 +41,7 @@ impl Edit {
     pub(crate) fn set(&mut self, key: &KeyPath, value: &Value) -> Result<(), CommandError> {
         let parts: Vec<&str> = key.parts().collect();
         let Some((last, sections)) = parts.split_last() else { return Ok(()) };
+        self.write_out(key);
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
         for section in sections {
             let item = table.entry(section).or_insert_with(|| {
@@ -68,6 +69,7 @@ impl Edit {
     pub(crate) fn unset(&mut self, key: &KeyPath) -> bool {
         let parts: Vec<&str> = key.parts().collect();
         let Some((last, sections)) = parts.split_last() else { return false };
+        self.write_out(key);
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
         for section in sections {
             let Some(below) = table.get_mut(section).and_then(Item::as_table_like_mut) else {
@@ -80,6 +82,25 @@ impl Edit {
         }
         hand_on_comment(table, last);
         table.remove(last).is_some()
+    }
+
+    /// Makes a section of a word that stands in the place of the one that a key belongs in:
+    /// `sandbox = "auto"` becomes what it is short for.
+    fn write_out(&mut self, key: &KeyPath) {
+        let Some(section) = key.parent() else { return };
+        let Some(short) = short_form(&section).and_then(|key| key.parts().next_back()) else {
+            return;
+        };
+        let (table, name) = (self.document.as_table_mut(), section.to_string());
+        if !table.get(&name).is_some_and(Item::is_str) {
+            return;
+        }
+        let Some((key, word)) = table.remove_entry(&name) else { return };
+        let mut made = Table::new();
+        let above = key.leaf_decor().prefix().and_then(|above| above.as_str());
+        made.decor_mut().set_prefix(above.unwrap_or_default());
+        made.insert(short, word);
+        table.insert(&name, Item::Table(made));
     }
 
     /// Writes the file if it holds; whether anything changed.

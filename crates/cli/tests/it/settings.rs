@@ -26,6 +26,55 @@ fn file(session: &Session) -> String {
 }
 
 #[test]
+fn a_word_in_the_place_of_the_sandbox_is_shown_and_changed_as_what_it_is_short_for() {
+    let session = Session::new();
+    session
+        .write(".legation/config.toml", "# Ours.\nsandbox = \"auto\" # short\nmode = \"auto\"\n");
+    let listed = session.run(&["config", "list", "--origin"]);
+    let fence = listed.lines().find(|line| line.contains("sandbox.fence")).unwrap();
+    assert!(fence.contains("auto") && fence.contains(".legation/config.toml:2"), "{fence}");
+    let commands: &[&[&str]] = &[
+        &["config", "set", "sandbox", "require"],
+        &["config", "set", "sandbox.pids", "64"],
+        &["config", "set", "sandbox", "on"],
+        &["config", "set", "limits", "5"],
+    ];
+    expect![[r#"
+        $ config set sandbox require
+        sandbox.fence = require
+        $ config set sandbox.pids 64
+        sandbox.pids = 64
+        $ config set sandbox on
+        ! ERROR: sandbox.fence = on cannot be: it takes one of require, auto, off
+        ! Suggestion: `legation config get sandbox.fence` shows what is in force
+        [exit 2]
+        $ config set limits 5
+        ! ERROR: limits is a section and has no value of its own
+        ! Suggestion: name a key in it, such as those of `legation config get limits`
+        [exit 2]
+    "#]]
+    .assert_eq(&seen(&session, commands));
+    expect![[r#"
+        mode = "auto"
+        # Ours.
+        [sandbox]
+        fence = "require" # short
+        pids = 64
+    "#]]
+    .assert_eq(&file(&session));
+    session.write(".legation/config.toml", "sandbox = \"off\"\n");
+    expect![[r#"
+        $ config unset sandbox.fence
+        sandbox.fence = auto, the default
+    "#]]
+    .assert_eq(&seen(&session, &[&["config", "unset", "sandbox.fence"]]));
+    expect![[r#"
+        [sandbox]
+    "#]]
+    .assert_eq(&file(&session));
+}
+
+#[test]
 fn a_setting_changes_and_comments_stay() {
     let session = Session::new();
     session.write(".legation/config.toml", FILE);

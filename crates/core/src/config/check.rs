@@ -64,7 +64,10 @@ impl Walk<'_> {
             let path = path.child(name);
             match keys::at(&path) {
                 Node::Key(key) => self.key(key, path, value),
-                Node::Section => self.section(&path, value),
+                Node::Section => match keys::short_form(&path).filter(|_| value.is_string()) {
+                    Some(key) => self.key(key, key.key_path(), value),
+                    None => self.section(&path, value),
+                },
                 Node::Unknown => self.unknown(&path, proposal),
             }
         }

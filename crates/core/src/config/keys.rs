@@ -119,6 +119,16 @@ pub const KEYS: &[Key] = &[
     key("prices.*.cacheWrite", PRICE),
 ];
 
+/// Sections that take a word in their place, and the key that it is a short form of.
+const SHORT_FORMS: &[(&str, &str)] = &[("sandbox", "sandbox.fence")];
+
+/// The key that is meant where a section has a word in its place: `sandbox = "require"`.
+pub fn short_form(section: &KeyPath) -> Option<&'static Key> {
+    let section = section.to_string();
+    let (_, meant) = SHORT_FORMS.iter().find(|(name, _)| *name == section)?;
+    KEYS.iter().find(|key| key.path == *meant)
+}
+
 /// What stands at a path, as far as the table knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Node {

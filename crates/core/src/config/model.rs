@@ -32,7 +32,7 @@ pub struct Config {
     pub permissions: Permissions,
     /// Which agents are switched off, which have a special part, and named grants.
     pub agents: Agents,
-    /// How child processes are fenced.
+    /// How child processes are fenced. `sandbox = "require"` is short for its key `fence`.
     pub sandbox: Sandbox,
     /// How isolated working copies are made.
     pub workspace: Workspace,

@@ -78,9 +78,23 @@ fn section(schema: &mut Value, path: &KeyPath) {
 fn node(schema: &mut Value, path: &KeyPath) {
     match keys::at(path) {
         Node::Key(key) => narrow_key(schema, key),
-        Node::Section => section(schema, path),
+        Node::Section => {
+            section(schema, path);
+            if let Some(key) = keys::short_form(path) {
+                or_word(schema, key);
+            }
+        }
         // A field of the model without a row in the table cannot be set at all.
         Node::Unknown => *schema = json!(false),
+    }
+}
+
+/// Lets a section have a word in its place, where that is short for one of its keys.
+fn or_word(schema: &mut Value, key: &Key) {
+    if let (Some(fields), Kind::Word(words)) = (schema.as_object_mut(), key.kind) {
+        fields.insert("type".to_owned(), json!(["object", "string"]));
+        fields.insert("if".to_owned(), json!({"type": "string"}));
+        fields.insert("then".to_owned(), json!({"enum": words}));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `legation config set` and `legation config unset`.
 
-use legation_core::config::{Key, KeyPath, Kind, Node, Origin, Place, plain};
+use legation_core::config::{Key, KeyPath, Kind, Node, Origin, Place, plain, short_form};
 use serde_json::{Value, json};
 
 use super::known;
@@ -40,8 +40,13 @@ fn settable(key: &str) -> Result<(KeyPath, &'static Key), CommandError> {
     match known(key)? {
         (path, Node::Key(key)) => Ok((path, key)),
         (path, Node::Section | Node::Unknown) => {
-            Err(CommandError::usage(format!("{path} is a section and has no value of its own"))
-                .hint(format!("name a key in it, such as those of `legation config get {path}`")))
+            match short_form(&path) {
+                Some(key) => Ok((key.key_path(), key)),
+                None => Err(CommandError::usage(format!(
+                    "{path} is a section and has no value of its own"
+                ))
+                .hint(format!("name a key in it, such as those of `legation config get {path}`"))),
+            }
         }
     }
 }

@@ -49,6 +49,26 @@ fn the_order_of_origins_is_the_precedence() {
 }
 
 #[test]
+fn a_word_in_the_place_of_the_sandbox_is_short_for_its_fence() {
+    let user = Layer::new(Origin::User, json!({"sandbox": {"pids": 9, "fence": "auto"}}));
+    let short = |value: Value| project(json!({"mode": "auto", "sandbox": value}));
+    let effective = merge(&[user, short(json!("require"))]).unwrap();
+    expect![[r#"
+        sandbox.fence = "require" from .legation/config.toml:2
+        sandbox.pids = 9 from user
+    "#]]
+    .assert_eq(&lines(["sandbox.fence", "sandbox.pids"].map(|key| shown(&effective, key))));
+    expect![[r#"
+        .legation/config.toml:2: sandbox.fence = "requier" is not known: it takes one of require, auto, off; did you mean require?
+        .legation/config.toml:2: sandbox takes a section with keys, not true
+    "#]].assert_eq(&(told(&[short(json!("requier"))]) + &told(&[short(json!(true))])));
+    let validator = jsonschema::validator_for(legation_core::config::schema()).unwrap();
+    let fits = |value: Value| validator.is_valid(&json!({"sandbox": value}));
+    assert!(fits(json!("require")) && fits(json!({"fence": "off"})));
+    assert!(!fits(json!("requier")) && !fits(json!(true)) && !fits(json!({"fense": "off"})));
+}
+
+#[test]
 fn lists_are_replaced_not_joined() {
     let user =
         Layer::new(Origin::User, json!({"permissions": {"allow": ["web"], "deny": ["shell"]}}));
