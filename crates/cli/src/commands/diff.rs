@@ -96,6 +96,7 @@ pub(crate) fn failed(problem: &Error) -> CommandError {
         Error::Conflict { .. }
         | Error::Refused { .. }
         | Error::Unfit { .. }
+        | Error::Moved
         | Error::Unknown { .. } => Code::Conflict,
         Error::Git { .. } => Code::GitCommitFailed,
         Error::NoGit { .. } => Code::ToolUnavailable,
@@ -116,6 +117,10 @@ pub(crate) fn failed(problem: &Error) -> CommandError {
             Some(details) => error.details(details),
             None => error,
         };
+    }
+    if let Error::Moved = problem {
+        let message = "somebody else moves your branch again and again";
+        return CommandError::failed(code, message).hint("nothing was changed; try again");
     }
     CommandError::failed(code, message).hint("nothing was changed")
 }

@@ -113,6 +113,9 @@ pub enum Error {
         /// What to do next.
         hint: String,
     },
+    /// Somebody else moved the user's branch meanwhile, and nothing was changed.
+    #[error("somebody else moves your branch again and again; nothing was changed; try again")]
+    Moved,
     /// The way of making workspaces that was asked for cannot be had here.
     #[error("workspace.mechanism is {way}, but {why}; set it to auto")]
     Unavailable {

@@ -12,9 +12,9 @@ use super::super::folders::{Begun, Brought};
 use super::super::hunks::APPLIED;
 use super::super::obstacles::obstacles;
 use super::super::{Applied, Error, How};
-use super::Repository;
 use super::trial::Trial;
 use super::underway::Errand;
+use super::{MAX_ROUNDS, Repository};
 
 /// What git leaves in a repository as long as the user is at something.
 const UNDER_WAY: [(&str, &str); 6] = [
@@ -38,6 +38,10 @@ pub(super) type Way = Option<String>;
 impl Repository {
     /// Applies the delegation's result.
     pub(super) fn apply_to_checkout(&self, delegation: &str, how: How) -> Result<Applied, Error> {
+        again_if_moved(|| self.try_to_apply(delegation, how))
+    }
+
+    fn try_to_apply(&self, delegation: &str, how: How) -> Result<Applied, Error> {
         let begun = self.folders.begun(delegation)?;
         let Some(top) = &self.user.top else {
             let branch = format!("legation/{delegation}/result");
@@ -236,8 +240,10 @@ impl Repository {
             return Ok(());
         }
         let is_begun = !matches!(&why, Error::Locked { path } if path.ends_with("index.lock"));
-        if now.as_deref() != head || !is_begun {
-            // Where somebody has moved it meanwhile, these files may be from there.
+        if now.as_deref() != head {
+            return Err(self.moved(top, to));
+        }
+        if !is_begun {
             return Err(why);
         }
         self.unlock(top);
@@ -247,6 +253,19 @@ impl Repository {
         drop(back.args(["-m", "-u", to, from]).ask());
         self.put_back(&self.checkout(top, false), (from, to), &why.to_string())?;
         Err(why)
+    }
+
+    /// Why the branch could not be moved on from where it no longer is. Git looks first, and
+    /// then nothing was changed; only where it was moved while git wrote the files, these are
+    /// there. They are left alone: by now they may be somebody's.
+    fn moved(&self, top: &Path, to: &str) -> Error {
+        let call = self.on_checkout("diff-index", top).args(["--cached", "--quiet", to]);
+        if call.ask().is_ok_and(|said| said.code != 0) {
+            return Error::Moved;
+        }
+        let reason = "somebody else moved your branch while its files were written";
+        let hint = format!("see what git status shows; the files are those of {to}");
+        refused(reason, Vec::new(), &hint)
     }
 
     /// Refuses while the user is in the middle of something of git's.
@@ -260,6 +279,18 @@ impl Repository {
             None => Ok(()),
         }
     }
+}
+
+/// Does something to the user's branch, and does it anew where somebody else has moved that
+/// meanwhile.
+pub(super) fn again_if_moved(act: impl Fn() -> Result<Applied, Error>) -> Result<Applied, Error> {
+    for _ in 1..MAX_ROUNDS {
+        match act() {
+            Err(Error::Moved) => {}
+            done => return done,
+        }
+    }
+    act()
 }
 
 /// Refuses to overwrite what nobody could bring back.

@@ -88,7 +88,11 @@ impl Repository {
         let changed = self.change((top, &index), (&before, between), errand);
         // It may not have come to that; and nobody else knows of this file.
         drop(fs::remove_file(&index));
-        changed
+        match changed {
+            // What git complains about was put back, and is about files of before.
+            Err(Error::Git { .. }) if self.user_head()? != head => Err(Error::Moved),
+            changed => changed,
+        }
     }
 
     fn change(

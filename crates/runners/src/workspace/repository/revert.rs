@@ -4,13 +4,17 @@ use super::super::folders::Brought;
 use super::super::hunks::TAKEN_BACK;
 use super::super::{Applied, Error};
 use super::Repository;
-use super::apply::{Way, refused, unfit};
+use super::apply::{Way, again_if_moved, refused, unfit};
 use super::trial::Trial;
 use super::underway::Errand;
 
 impl Repository {
     /// Undoes what applying the delegation's result changed.
     pub(super) fn take_from_checkout(&self, delegation: &str) -> Result<Applied, Error> {
+        again_if_moved(|| self.try_to_take_back(delegation))
+    }
+
+    fn try_to_take_back(&self, delegation: &str) -> Result<Applied, Error> {
         let begun = self.folders.begun(delegation)?;
         self.recover((self.patience, true))?;
         let brought = self.brought(delegation)?.filter(|brought| !brought.taken_back);
@@ -19,6 +23,8 @@ impl Repository {
             return Err(refused(&reason, Vec::new(), "there is nothing to take back"));
         };
         self.check_idle()?;
+        // Everything is about the branch as it stands now, whoever moves it meanwhile.
+        let head = self.user_head()?;
         let modified = self.modified(top, begun.dirty)?;
         let back = self.graft(&brought.before, &brought.after)?;
         let then = |_, _| Brought { taken_back: true, ..brought.clone() };
@@ -27,37 +33,42 @@ impl Repository {
             let files = self.step(top, (&brought.after, &back), errand)?.unwrap_or_default();
             Applied { files, commit: self.user_head()? }
         } else {
-            let way = self.way_back(delegation, &brought, &back)?;
-            self.advance(top, (self.user_head()?.as_deref(), &modified), (&way, errand))?
+            let way = self.way_back(head.as_deref(), &brought, (delegation, &back))?;
+            self.advance(top, (head.as_deref(), &modified), (&way, errand))?
         };
         // Where nothing of it was left, nothing was done that would have said so.
         self.folders.write_brought(delegation, &then(String::new(), String::new()))?;
         Ok(applied)
     }
 
-    fn way_back(&self, delegation: &str, brought: &Brought, back: &str) -> Result<Way, Error> {
-        let Some(head) = self.user_head()? else { return Ok(None) };
-        if !self.is_ancestor(&brought.after, &head)? {
+    fn way_back(
+        &self,
+        head: Option<&str>,
+        brought: &Brought,
+        (delegation, back): (&str, &str),
+    ) -> Result<Way, Error> {
+        let Some(head) = head else { return Ok(None) };
+        if !self.is_ancestor(&brought.after, head)? {
             let reason = format!("the result of {delegation} is not on the branch you are on");
             let hint = "switch to the branch that it was applied to, then try again";
             return Err(refused(&reason, Vec::new(), hint));
         }
-        let tree = match self.trial(&head, back)? {
+        let tree = match self.trial(head, back)? {
             Trial::Fits { tree } => tree,
             Trial::Conflict(conflict) => {
                 let reason = "what came later builds on what would be taken back";
                 let hint = "nothing was changed; undo it by hand with git revert";
-                let hunks = self.hunks(&conflict, [&head, back], TAKEN_BACK);
+                let hunks = self.hunks(&conflict, [head, back], TAKEN_BACK);
                 return Err(unfit(reason, (conflict.files, hunks), hint));
             }
         };
-        if tree == self.tree_of(&head)? {
+        if tree == self.tree_of(head)? {
             return Ok(None);
         }
         let message = format!(
             "Revert the result of {delegation}\n\nThis takes back what {} brought.\n",
             brought.after
         );
-        Ok(Some(self.commit(&tree, &[&head], &message)?))
+        Ok(Some(self.commit(&tree, &[head], &message)?))
     }
 }

@@ -1,7 +1,7 @@
 //! What was applied, taken back by a commit that undoes it; and work on uncommitted files.
 
 use expect_test::expect;
-use legation_runners::workspace::{Error, From, How, Spaces};
+use legation_runners::workspace::{Applied, Error, From, How, Spaces};
 
 use super::project::{Project, create, in_every_way, keep, merge, note, start, wanted, write};
 
@@ -153,6 +153,43 @@ fn what_does_not_fit_a_plain_folder_is_shown_with_its_lines_and_kinds() {
         hello
         >>>>>>> before
     "#]].assert_eq(&shown(spaces.revert("del-1")));
+}
+
+/// Does something to the user's branch, which somebody else moves before git comes to it.
+fn while_moved(
+    project: &Project,
+    act: impl FnOnce() -> Result<Applied, Error> + Send,
+) -> Result<Applied, Error> {
+    let lock = project.dir().join(".git/index.lock");
+    let record = project.state().join("underway.json");
+    // Git waits for this as long as we are patient.
+    std::fs::write(&lock, "").unwrap();
+    std::thread::scope(|threads| {
+        let acting = threads.spawn(act);
+        while !record.exists() && !acting.is_finished() {
+            std::thread::yield_now();
+        }
+        let tree = project.git("rev-parse HEAD^{tree}");
+        let moved = project.git(&format!("commit-tree {tree} -p HEAD -m other"));
+        project.git(&format!("update-ref HEAD {moved}"));
+        std::fs::remove_file(&lock).unwrap();
+        acting.join().unwrap()
+    })
+}
+
+#[test]
+fn a_branch_that_somebody_moves_meanwhile_is_applied_to_and_taken_back_from_all_the_same() {
+    let project = Project::new();
+    let spaces = with_result(&project);
+    let changed = ["README.md", "new.txt", "src/a.txt"];
+    let applied = while_moved(&project, || spaces.apply("del-1", How::Auto)).unwrap();
+    assert_eq!(applied.files, changed);
+    assert_eq!(project.git("log -1 --format=%s HEAD^1"), "other");
+    let taken = while_moved(&project, || spaces.revert("del-1")).unwrap();
+    assert_eq!(taken.files, changed);
+    assert_eq!(project.git("log -1 --format=%s HEAD^1"), "other");
+    assert_eq!(project.read("README.md"), "hello\n");
+    assert_eq!(project.git("status --porcelain"), "");
 }
 
 #[test]
