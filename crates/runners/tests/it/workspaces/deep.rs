@@ -53,6 +53,10 @@ fn worked(spaces: &Spaces, attempt: &str, folder: &str) -> Place {
 /// Nothing of a deep tree is left anywhere, nor anything of the workspaces.
 fn assert_gone(project: &Project, spaces: Spaces) {
     assert_eq!(spaces.list().unwrap(), Vec::<String>::new());
+    // Whoever wants a used checkout waits until it is clean.
+    let next = spaces.create(&wanted("del-1", "exec-next")).unwrap();
+    assert!(spaces.keep(&next, &note()).unwrap().is_none());
+    spaces.remove(&next).unwrap();
     // What is deleted in the background is gone once they are closed.
     drop(spaces);
     let mut find = Command::new("find");
