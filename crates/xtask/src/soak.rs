@@ -2,13 +2,14 @@
 
 use anyhow::Result;
 
-use crate::process::{self, cargo};
+use crate::process;
+use crate::setup::NEXTEST;
 
 /// How often a process is killed for each way of making workspaces.
 const CYCLES: &str = "RUNNERS_TEST_CYCLES";
 /// The test that goes on as long as it is told.
-const TEST: &str =
-    "workspaces::crash::a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing";
+const TEST: &str = "package(legation-runners) & test(=workspaces::crash::\
+     a_process_that_is_killed_at_any_moment_loses_nothing_and_leaves_nothing)";
 
 /// How many processes are killed for each of the three ways of making workspaces.
 const USUAL_CYCLES: u32 = 170;
@@ -39,7 +40,8 @@ impl Default for Args {
 
 /// Runs the test for as many cycles as asked for.
 pub fn run(args: &Args) -> Result<()> {
-    let mut command = cargo(["test", "--locked", "--package", "legation-runners", "--test", "it"]);
-    command.args(["--", "--exact", TEST]).env(CYCLES, args.cycles.to_string());
-    process::run(&mut command)
+    // Of the whole workspace, since that is what the other tests have built already.
+    let all = ["nextest", "run", "--locked", "--workspace", "--profile", "soak"];
+    let mut command = NEXTEST.command(&all)?;
+    process::run(command.args(["-E", TEST]).env(CYCLES, args.cycles.to_string()))
 }

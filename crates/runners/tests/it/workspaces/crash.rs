@@ -214,7 +214,7 @@ pub(super) fn assert_in_order(
     (disk, precious): (&BTreeMap<PathBuf, u64>, &BTreeSet<String>),
     when: &str,
 ) {
-    let spaces = project.open();
+    let spaces = project.open_after_a_kill();
     take_up(&spaces);
     drop(spaces);
     assert_eq!(left(project), Vec::<String>::new(), "{when}");
@@ -229,7 +229,7 @@ pub(super) fn assert_in_order(
 
 /// One attempt from beginning to end.
 pub(super) fn take_up_one(project: &Project) {
-    let spaces = project.open();
+    let spaces = project.open_after_a_kill();
     let place = create(&spaces, "exec-first");
     write(&place.root, "made/exec-first.txt", "precious\n");
     drop(place);
@@ -297,7 +297,7 @@ fn a_process_that_is_killed_over_copies_loses_nothing_and_leaves_nothing() {
     let mut precious = BTreeSet::new();
     for cycle in 0..USUAL_CYCLES * 3 {
         precious.extend(worked_until_killed(&project, "copy", cycle));
-        let spaces = project.open();
+        let spaces = project.open_after_a_kill();
         let of_nobody = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "new");
         assert_eq!(layers(&project).into_iter().find(of_nobody), None, "after cycle {cycle}");
         take_up(&spaces);

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use legation_runners::workspace::{
     From, Kept, Merge, New, Note, Options, Place, Spaces, Start, Wanted,
@@ -116,6 +117,11 @@ impl Project {
     pub(crate) fn open_with(&self, options: Options) -> Spaces {
         let options = Options { mechanism: WANTED.get(), ..options };
         Spaces::open_with(&self.dir(), &self.state(), &options).unwrap()
+    }
+
+    /// Opens the workspaces of somebody who was killed, once all that it had started is gone.
+    pub(crate) fn open_after_a_kill(&self) -> Spaces {
+        self.open_with(Options { alone_within: Duration::from_secs(20), ..Options::default() })
     }
 
     pub(crate) fn open_exactly(&self, options: &Options) -> Spaces {
