@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -211,14 +211,15 @@ fn listed(folder: &OwnedFd, buffer: &mut Vec<u8>, visitor: &mut impl Visitor) ->
 pub fn remove(path: &Path) -> io::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
-        // There, and it cannot be told so.
-        Err(error) if error.kind() == ErrorKind::InvalidFilename => return Err(error),
-        Err(_) => return Ok(()),
+        Err(error) => {
+            let is_gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+            return if is_gone { Ok(()) } else { Err(error) };
+        }
     };
     if !found.is_dir() {
         return fs::remove_file(path);
     }
-    let mut removal = Removal::default();
+    let mut removal = Removal { device: found.dev(), failed: None };
     go_through(path, &mut removal);
     match (fs::remove_dir(path), removal.failed) {
         (Ok(()), _) => Ok(()),
@@ -228,9 +229,9 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Deletes what is met.
-#[derive(Default)]
+/// Deletes what is met, and nothing of what is mounted there.
 struct Removal {
+    device: u64,
     /// The first thing that could not be done.
     failed: Option<Errno>,
 }
@@ -253,8 +254,13 @@ impl Visitor for Removal {
     fn meet(&mut self, met: &Met<'_>) -> bool {
         if !met.is_folder() {
             self.unlink(met, AtFlags::empty());
+            return false;
         }
-        true
+        let is_ours = met.look().is_ok_and(|found| found.st_dev == self.device);
+        if !is_ours {
+            self.fail(Errno::XDEV);
+        }
+        is_ours
     }
 
     fn leave(&mut self, met: &Met<'_>) {
