@@ -208,6 +208,16 @@ fn an_apply_that_was_interrupted_is_told() {
 }
 
 #[test]
+fn a_workspace_whose_record_a_power_cut_has_emptied_is_told() {
+    let session = Session::new();
+    let record = session.paths().state.join("repos/exec-1.git/place.json");
+    std::fs::create_dir_all(record.parent().unwrap()).unwrap();
+    std::fs::write(&record, "").unwrap();
+    let problem = json(&session)["problems"][0].as_str().unwrap().to_owned();
+    assert!(problem.contains("/repos/exec-1.git/place.json cannot be read, so"), "{problem}");
+}
+
+#[test]
 fn a_place_that_cannot_be_written_to_is_told_before_anybody_delegates() {
     let session = Session::new();
     session.write("file", "");

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use legation_core::money::Usd;
 use serde::{Deserialize, Serialize};
 
-use super::folders::{Laid, gone};
+use super::folders::{Folders, Laid, PLACE, gone};
 use super::{Error, Kept, Note, Place, Spaces, names, record};
 use crate::depths::{Met, Visitor, go_through};
 
@@ -98,7 +98,7 @@ impl KeptWork {
     }
 }
 
-/// A checkout that nobody works in, kept to make the next workspace faster.
+/// A checkout that nobody works in, or what a set-up made: kept to make the next workspace faster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spare {
     /// Where it lies.
@@ -131,7 +131,7 @@ pub struct Names {
 pub struct Limits {
     /// What is older goes.
     pub max_age: Duration,
-    /// What all workspaces and spare checkouts may take together.
+    /// What all workspaces and spare copies may take together.
     pub quota_bytes: u64,
     /// Whether kept work that is in no branch goes by its age, too.
     pub unapplied: bool,
@@ -144,7 +144,7 @@ pub enum Surplus {
     Workspace(Box<Standing>),
     /// Kept work.
     Kept(Box<KeptWork>),
-    /// A spare checkout.
+    /// A spare copy.
     Spare(Spare),
     /// The result of a delegation and what it started from.
     Names(Box<Names>),
@@ -179,14 +179,15 @@ impl Spaces {
         let folders = self.mechanism.folders();
         let mut standing = Vec::new();
         for attempt in folders.list()? {
-            let Some(made) = folders.made(&attempt)? else { continue };
+            // Those whose records cannot be read are told by themselves.
+            let Ok(Some(made)) = folders.made(&attempt) else { continue };
             let own = folders.own(&attempt);
             let custody = folders.custody(&attempt)?;
             let files = match made.laid {
                 Laid::Overlay { .. } => folders.layer(&attempt),
                 Laid::Checkout | Laid::Pool => folders.workspace(&attempt),
             };
-            let noted = if custody.is_some() { "kept.json" } else { "place.json" };
+            let noted = if custody.is_some() { "kept.json" } else { PLACE };
             standing.push(Standing {
                 place: made.place,
                 is_kept: custody.is_some(),
@@ -198,6 +199,13 @@ impl Spaces {
             });
         }
         Ok(standing)
+    }
+
+    /// Records of workspaces in a state folder that cannot be read, after a power cut for one.
+    /// What belongs to them stays where it is.
+    #[must_use]
+    pub fn unreadable(state: &Path) -> Vec<PathBuf> {
+        Folders::unreadable(state)
     }
 
     /// Work that is kept, by the names of its attempts.

@@ -114,6 +114,8 @@ pub(super) struct Underway {
     pub(super) then: Brought,
 }
 
+/// What is known of a workspace.
+pub(super) const PLACE: &str = "place.json";
 /// Where small records lie.
 const RECORDS: [&str; 4] = ["delegations", "applied", "provenance", "results"];
 
@@ -226,7 +228,30 @@ impl Folders {
     }
 
     pub(super) fn made(&self, attempt: &str) -> Result<Option<Made>, Error> {
-        record::read(&self.own(names::checked("attempt", attempt)?).join("place.json"))
+        record::read(&self.own(names::checked("attempt", attempt)?).join(PLACE))
+    }
+
+    /// Workspaces that were handed out; what was left of others is cleared away. One whose record
+    /// cannot be read stays: what lies there may be work.
+    pub(super) fn handed_out(&self) -> Result<Vec<Made>, Error> {
+        let mut handed_out = Vec::new();
+        for attempt in self.list()? {
+            match self.made(&attempt) {
+                Ok(Some(made)) => handed_out.push(made),
+                // Nobody was ever told of it.
+                Ok(None) => self.remove(&attempt)?,
+                Err(Error::Record { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(handed_out)
+    }
+
+    /// Records of workspaces that cannot be read.
+    pub(super) fn unreadable(state: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(state.join("repos")).into_iter().flatten().flatten();
+        let records = entries.map(|entry| entry.path().join(PLACE));
+        records.filter(|path| record::read::<Made>(path).is_err()).collect()
     }
 
     /// What is known of a workspace that must have been made.
@@ -271,7 +296,7 @@ impl Folders {
     pub(super) fn remove(&self, attempt: &str) -> Result<(), Error> {
         let attempt = names::checked("attempt", attempt)?;
         let own = self.own(attempt);
-        let handed_out = own.join("place.json").exists();
+        let handed_out = own.join(PLACE).exists();
         if handed_out && self.custody(attempt)?.is_none() {
             return Err(Error::NotKept { attempt: attempt.to_owned() });
         }

@@ -244,11 +244,11 @@ impl Call<'_> {
                 .spawn()
                 .map_err(Error::files("starting", Path::new("git")))
         };
-        let mut first = spawn(self.command.stdin(Stdio::piped()).stdout(Stdio::piped()))?;
+        // Nobody has to be there for it to be read.
+        let input = filed(&self.input).map_err(Error::files("starting", Path::new("git")))?;
+        let mut first = spawn(self.command.stdin(input).stdout(Stdio::piped()))?;
         self.git.started.fetch_add(1, Ordering::Relaxed);
         let between = first.stdout.take().map_or_else(Stdio::null, Stdio::from);
-        // Only a few names go in, far less than a pipe holds.
-        let fed = first.stdin.take().map(|mut stdin| stdin.write_all(&self.input));
         let second = spawn(other.command.stdin(between).stdout(Stdio::piped()));
         let (mut second, bounds) = match second {
             Ok(second) => (second, bounds(LIMIT)),
@@ -265,7 +265,6 @@ impl Call<'_> {
             drop(first.kill());
         }
         let began = converse(&mut first, &[], bounds).map_err(|error| failed(&self.name, &error));
-        fed.transpose().map_err(|error| failed(&self.name, &error))?;
         for (name, said) in [(self.name, began?), (other.name, ended?)] {
             if said.code != 0 {
                 return Err(complaint(&name, &said));
@@ -273,6 +272,14 @@ impl Call<'_> {
         }
         Ok(())
     }
+}
+
+/// What is to be read, as a file that nobody else sees.
+fn filed(bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 fn bounds(limit: Duration) -> Bounds {

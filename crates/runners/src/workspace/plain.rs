@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::choice::Choice;
-use super::folders::{Begun, Folders, Laid, Made, gone};
+use super::folders::{Begun, Folders, Laid, Made, PLACE, gone};
 use super::git::Git;
 use super::home::Homes;
 use super::mechanism::Mechanism;
@@ -134,7 +134,7 @@ impl Plain {
             sides,
             submodules: Vec::new(),
         };
-        record::write(&own.join("place.json"), &made)?;
+        record::write(&own.join(PLACE), &made)?;
         Ok(made.place)
     }
 }
@@ -222,7 +222,7 @@ impl Mechanism for Plain {
         let mut made = self.folders.known(place)?;
         let own = self.folders.own(&place.attempt);
         made.settled = keep::remember(&made.place.root, &own)?;
-        record::write(&own.join("place.json"), &made)
+        record::write(&own.join(PLACE), &made)
     }
 
     fn remove(&self, place: &Place) -> Result<(), Error> {

@@ -39,6 +39,11 @@ pub(super) enum Head {
     Unclear,
 }
 
+/// Whether a list of packed names is too long to be read here.
+pub(super) fn is_too_long(packed: &Path) -> bool {
+    fs::metadata(packed).is_ok_and(|found| found.len() > MAX_PACKED_BYTES)
+}
+
 impl Names<'_> {
     /// What is checked out.
     pub(super) fn head(&self) -> Head {

@@ -347,7 +347,7 @@ impl Mechanism for Repository {
         if let Err(Error::Git { message, .. }) = &kept
             && message.contains("No space left")
         {
-            self.clear_unfinished(since);
+            self.clear_unfinished(|time| time >= since);
         }
         kept
     }

@@ -1,10 +1,10 @@
 //! Who may rearrange the state folder: many may work in it, one alone may clear up.
 //!
-//! There are three locks. One is held for as long as somebody has the workspaces open, and who
+//! There are four locks. One is held for as long as somebody has the workspaces open, and who
 //! finds that nobody else has may take up what earlier processes left. The other is held
 //! while a workspace is made of something that goes when nobody uses it. The third is for whoever
-//! changes the user's own files; all projects in a repository share it. The kernel holds them
-//! for us, so that none outlives its process.
+//! changes the user's own files, the fourth for who moves names; all projects in a repository
+//! share these two. The kernel holds them for us, so that none outlives its process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -64,8 +64,17 @@ fn file(state: &Path, name: &str) -> Result<File, Error> {
 
 /// Changes the user's own files, one after the other.
 pub(super) fn applying(folder: &Path) -> Result<Turn, Error> {
+    one_by_one(folder, "apply")
+}
+
+/// Moves names of a repository, one after the other.
+pub(super) fn naming(folder: &Path) -> Result<Turn, Error> {
+    one_by_one(folder, "names")
+}
+
+fn one_by_one(folder: &Path, name: &str) -> Result<Turn, Error> {
     fs::create_dir_all(folder).map_err(Error::files("making", folder))?;
-    let file = file(folder, "apply")?;
+    let file = file(folder, name)?;
     file.lock().map_err(Error::files("locking", folder))?;
     Ok(Turn { _file: file })
 }

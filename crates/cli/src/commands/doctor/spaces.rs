@@ -34,6 +34,14 @@ impl Workspaces {
         if Spaces::is_half_applied(&paths.state) {
             problems.push(HALF_APPLIED.to_owned());
         }
+        for record in Spaces::unreadable(&paths.state) {
+            problems.push(format!(
+                "{} cannot be read, so nobody knows what its workspace was: look for work in the \
+                 folders of that name in `workspaces` and `layers` beside `repos`, then delete \
+                 the folder of the record; the next start clears the rest away",
+                record.display(),
+            ));
+        }
         let wanted = match config.workspace.mechanism {
             Mechanism::Auto => Wanted::Auto,
             Mechanism::Overlay => Wanted::Overlay,

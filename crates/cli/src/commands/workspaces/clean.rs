@@ -150,7 +150,7 @@ fn page(goes: &[(Surplus, Because)], (bytes, is_git): (u64, bool), done: bool) -
             Surplus::Kept(work) if work.in_branch && is_git => "kept work that your branch has",
             Surplus::Kept(work) if work.in_branch => "kept work that your files have",
             Surplus::Kept(_) => "kept work",
-            Surplus::Spare(_) => "spare checkout",
+            Surplus::Spare(_) => "spare copy",
             Surplus::Names(names) if names.in_branch && is_git => "result that your branch has",
             Surplus::Names(names) if names.in_branch => "copies that nothing needs",
             Surplus::Names(_) => "result",

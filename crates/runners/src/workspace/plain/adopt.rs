@@ -16,12 +16,7 @@ impl Plain {
         self.folders.clear_drafts();
         // Where something is in the way of it, the next apply says so.
         drop(self.recover(false));
-        for attempt in self.folders.list()? {
-            if self.folders.made(&attempt)?.is_none() {
-                // Nobody was ever told of it.
-                self.folders.remove(&attempt)?;
-            }
-        }
+        self.folders.handed_out()?;
         for path in self.half_made()? {
             self.folders.discard(&path)?;
         }

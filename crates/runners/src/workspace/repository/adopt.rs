@@ -26,27 +26,26 @@ impl Repository {
         self.clear_pool()?;
         self.clear_setups()?;
         self.clear_lent()?;
+        self.unlock_names()?;
         self.clear_probes()?;
         self.folders.sweep();
         self.folders.clear_drafts();
         self.clear_indexes();
+        let now = SystemTime::now();
+        // A moment lies between the last word to such a file and its name, in anybody's git.
+        self.clear_unfinished(|time| now.duration_since(time).is_ok_and(|age| age >= STALE));
         // What cannot be taken up now is told to whoever applies next.
         drop(self.recover((Duration::ZERO, false)));
         locks(&self.hub, 1, |_, _| true);
         let mut ours = self.folders.delegations();
-        for attempt in self.folders.list()? {
-            let Some(made) = self.folders.made(&attempt)? else {
-                // Nobody was ever told of it.
-                self.folders.remove(&attempt)?;
-                continue;
-            };
-            locks(&self.folders.own(&attempt), 1, |_, _| true);
+        for made in self.folders.handed_out()? {
+            locks(&self.folders.own(&made.place.attempt), 1, |_, _| true);
             // Should it fail now, whoever wants to look at it is told why. What lies in a
             // namespace is laid by whoever is in it.
             if !namespace::is_needed() {
                 drop(self.restore(&made));
             }
-            ours.insert(attempt);
+            ours.insert(made.place.attempt);
         }
         // Nobody else moves the names of our attempts and delegations, and we do not now.
         let is_left = |path: &Path, age: Duration| {

@@ -7,6 +7,7 @@ use super::super::refs::{Head, Names};
 use super::super::{Error, From, Note, Start, names, record, refs};
 use super::Repository;
 use super::apply::refused;
+use super::history::MAX_COMMITS;
 
 impl Repository {
     /// Fixes the base of a delegation.
@@ -109,13 +110,17 @@ impl Repository {
             let fresh = staged.commit != made.place.base;
             return Ok((staged.commit, fresh));
         }
-        match self.history(&made.place)? {
-            Some(history) if self.take_over(&made.place, &history)? => {
-                let fresh = history.head != made.place.base;
-                Ok((history.head, fresh))
-            }
-            Some(_) | None => Ok((made.place.base, false)),
-        }
+        // Any other commit would be one that its author did not mean.
+        let Some(history) = self.taken_over(&made.place)? else {
+            let reason = format!(
+                "what {attempt} has committed cannot be read: its repository is damaged, or it \
+                 has made more than {MAX_COMMITS} commits"
+            );
+            let hint = "delegate with --include-dirty, which starts from its files as they are";
+            return Err(refused(&reason, Vec::new(), hint));
+        };
+        let fresh = history.head != made.place.base;
+        Ok((history.head, fresh))
     }
 }
 

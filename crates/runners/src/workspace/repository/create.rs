@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use super::super::folders::Made;
+use super::super::folders::{Made, PLACE};
 use super::super::{Error, New, Place, names, ports, record};
 use super::lay::Site;
 use super::trial::{Conflict, Trial};
@@ -13,6 +13,18 @@ impl Repository {
     /// Makes the workspace that is wanted: of what it builds on, or of the result and work
     /// that does not fit.
     pub(super) fn make(&self, new: &New, against: Option<&str>) -> Result<Place, Error> {
+        let made = self.try_to_make(new, against);
+        if !matches!(made, Err(Error::Git { .. })) {
+            return made;
+        }
+        // The user's git may have thrown away what the delegation began with.
+        let base = self.folders.begun(&new.delegation)?.base;
+        let was_there = self.is_there(&base)?;
+        self.hold(&base, &[])?;
+        if was_there { made } else { self.try_to_make(new, against) }
+    }
+
+    fn try_to_make(&self, new: &New, against: Option<&str>) -> Result<Place, Error> {
         self.choice().check()?;
         let attempt = names::checked("attempt", &new.attempt)?;
         names::checked("tree", &new.tree)?;
@@ -52,7 +64,7 @@ impl Repository {
         let [shared, not_shared] = self.share_with(&place)?;
         let made = Made { place, settled, laid, shared, not_shared, sides, submodules };
         self.date_top(&made)?;
-        record::write(&folder.join("place.json"), &made)?;
+        record::write(&folder.join(PLACE), &made)?;
         Ok(made.place)
     }
 

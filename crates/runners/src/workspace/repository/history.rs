@@ -70,6 +70,8 @@ impl Repository {
                 None => return Ok(None),
             },
         };
+        // One that only went to where the user was builds on that.
+        let onto = if commits.is_empty() { vec![head.clone()] } else { onto };
         let history = History { head, commits, onto, descends };
         let mut known = self.histories();
         if known.len() >= MAX_REMEMBERED {
@@ -79,12 +81,19 @@ impl Repository {
         Ok(Some(history))
     }
 
-    /// Copies the child's commits into the user's objects; `false` if they are not whole.
-    pub(super) fn take_over(&self, place: &Place, history: &History) -> Result<bool, Error> {
-        if history.commits.is_empty() {
-            return Ok(true);
+    /// The history in a workspace, once the user's objects have all of it and of what it builds
+    /// on; `None` if there is none that can be used.
+    pub(super) fn taken_over(&self, place: &Place) -> Result<Option<History>, Error> {
+        let history = self.history(place)?;
+        let onto = history.as_ref().map_or(&[][..], |found| &found.onto);
+        let missing = self.hold(&place.base, onto)?;
+        if missing.contains(&place.base) {
+            return Err(Error::Unknown { what: "commit", id: place.base.clone() });
         }
-        self.take_objects(place, (&[&history.head], &history.onto))
+        let Some(history) = history.filter(|_| missing.is_empty()) else { return Ok(None) };
+        let is_whole = history.commits.is_empty()
+            || self.take_objects(place, (&[&history.head], &history.onto))?;
+        Ok(is_whole.then_some(history))
     }
 
     /// Whether one commit is in the history of another, as far as a child's objects tell;

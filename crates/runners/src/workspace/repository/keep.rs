@@ -187,13 +187,7 @@ impl Repository {
             let message = "a part of it could not be read, so it cannot be kept whole".into();
             return Err(Error::Record { path: place.root.clone(), message });
         }
-        let mut history = self.history(place)?;
-        self.hold(&place.base, history.as_ref().map_or(&[], |found| &found.onto))?;
-        if let Some(found) = &history
-            && !self.take_over(place, found)?
-        {
-            history = None;
-        }
+        let history = self.taken_over(place)?;
         // Git writes a new file where it changes one, so that ours stays as it is.
         gone(&index).map_err(Error::files("removing", &index))?;
         fs::hard_link(folder.join("index"), &index).map_err(Error::files("writing", &index))?;

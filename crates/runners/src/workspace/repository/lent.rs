@@ -17,6 +17,7 @@ use std::sync::PoisonError;
 use legation_core::digest;
 use serde::{Deserialize, Serialize};
 
+use super::super::custody::weight;
 use super::super::{Error, Place, record};
 use super::super::{folders, home};
 use super::{Repository, own};
@@ -27,6 +28,10 @@ use packing::{Packed, Wanted};
 const MAX_TIPS: usize = 2048;
 /// How what is not yet a store ends.
 const NEW: &str = "lent";
+/// What the store may take on the disk in any case, and how many times what the user's own
+/// objects take. What it has as well as the user counts half.
+const ALWAYS_FINE_BYTES: u64 = 256 * 1024 * 1024;
+const MOST_TIMES: u64 = 2;
 /// The digits that tell one beginning of the user's history, or one repository, from another.
 const DIGITS: usize = 16;
 
@@ -35,6 +40,9 @@ const DIGITS: usize = 16;
 struct Stock {
     /// Commits of which it has everything that there is, the last ones first.
     tips: Vec<String>,
+    /// Those of which it has the files alone.
+    #[serde(default)]
+    files_only: Vec<String>,
     /// Those that nobody can follow to their beginning.
     #[serde(default)]
     damaged: Vec<String>,
@@ -44,10 +52,17 @@ struct Stock {
 
 impl Stock {
     fn add(&mut self, packed: Packed) {
-        for (all, more) in [(&mut self.tips, packed.whole), (&mut self.damaged, packed.damaged)] {
+        let Packed { whole, files_only, damaged } = packed;
+        let all = [&mut self.tips, &mut self.files_only, &mut self.damaged];
+        for (all, more) in all.into_iter().zip([whole, files_only, damaged]) {
             all.splice(..0, more);
             all.truncate(MAX_TIPS);
         }
+    }
+
+    /// Commits that it has the files of.
+    fn there(&self) -> Vec<String> {
+        [&*self.tips, &*self.files_only].concat()
     }
 }
 
@@ -64,11 +79,11 @@ impl Repository {
         let lent = self.lent();
         let named = self.users_names()?;
         let mut stock = self.stock();
-        let known: HashSet<&str> =
-            stock.tips.iter().chain(&stock.damaged).map(String::as_str).collect();
+        let there = stock.there();
+        let known: HashSet<&str> = there.iter().chain(&stock.damaged).map(String::as_str).collect();
         let wanted: BTreeSet<&str> =
             named.values().map(String::as_str).filter(|id| !known.contains(id)).collect();
-        let head = head.filter(|head| !stock.tips.iter().any(|tip| tip == head));
+        let head = head.filter(|head| !there.iter().any(|tip| tip == head));
         let wanted = Wanted::new(head, wanted);
         if !lent.is_dir() {
             return self.found(&wanted, &named, stock);
@@ -82,12 +97,12 @@ impl Repository {
             drop(self.join_packs(&lent));
             record::write(&lent.join("stock.json"), &stock)?;
         }
-        Self::write_names(&lent, (&named, &stock.tips))
+        Self::write_names(&lent, (&named, &stock.there()))
     }
 
     /// Commits of the user's that workspaces have anyway.
     pub(super) fn lent_commits(&self) -> Vec<String> {
-        self.stock().tips
+        self.stock().there()
     }
 
     /// Gives a workspace what a commit needs and the store does not have, into the child's
@@ -98,10 +113,11 @@ impl Repository {
             // Somebody has deleted it.
             self.lend(self.user_head()?.as_deref())?;
         }
-        let mut known = self.stock().tips;
-        if known.iter().any(|tip| tip == commit) {
+        let stock = self.stock();
+        if stock.there().iter().any(|tip| tip == commit) {
             return Ok(());
         }
+        let mut known = stock.tips;
         if place.base != commit {
             known.push(place.base.clone());
         }
@@ -118,8 +134,8 @@ impl Repository {
     }
 
     /// Has the user's repository have what work builds on, should the user's own git have thrown
-    /// it away meanwhile.
-    pub(super) fn hold(&self, base: &str, onto: &[String]) -> Result<(), Error> {
+    /// it away meanwhile. Answers with what nobody has any more.
+    pub(super) fn hold(&self, base: &str, onto: &[String]) -> Result<Vec<String>, Error> {
         let head = self.user_head()?;
         let all = onto.iter().map(String::as_str).chain([base]);
         let all: BTreeSet<&str> = all.filter(|id| head.as_deref() != Some(id)).collect();
@@ -129,28 +145,44 @@ impl Repository {
         let gone: Vec<&str> =
             all.iter().filter(|id| !there.contains(*id)).map(String::as_str).collect();
         if gone.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let named: Vec<String> = self.users_names()?.into_values().chain(head).collect();
         let fresh = self.folders.state.join(format!("{}.{NEW}", record::fresh()));
         store::make(&fresh)?;
-        let packed = self.pack(&fresh, &Wanted::new(None, gone), &named).and_then(|_| {
+        let wanted = Wanted::new(None, gone);
+        let packed = self.pack(&fresh, &wanted, &named).and_then(|packed| {
             let indexes = store::files(&fresh.join("pack"), "idx").into_iter();
             let mut linked = indexes.map(|index| store::link_or_copy(&index, objects));
-            linked.try_for_each(|linked| linked.map_err(Error::files("writing", objects)))
+            linked.try_for_each(|linked| linked.map_err(Error::files("writing", objects)))?;
+            Ok(packed.whole)
         });
         folders::gone(&fresh).map_err(Error::files("removing", &fresh))?;
-        packed
+        let whole = packed?;
+        Ok(wanted.all.into_iter().filter(|id| !whole.contains(id)).collect())
     }
 
-    /// Clears what a crash left of the store.
+    /// Clears what a crash left of the store, and the store itself once it has grown out of
+    /// proportion. What was damaged may be whole again.
     pub(super) fn clear_lent(&self) -> Result<(), Error> {
         for entry in fs::read_dir(&self.folders.state).into_iter().flatten().flatten() {
             if entry.path().extension().is_some_and(|ending| ending == NEW) {
                 self.folders.discard(&entry.path())?;
             }
         }
-        store::clear(&self.lent())
+        let lent = self.lent();
+        let bytes = weight(&lent);
+        let is_large =
+            bytes > ALWAYS_FINE_BYTES && bytes.div_euclid(MOST_TIMES) > weight(&self.user.objects);
+        if is_large && self.folders.list()?.is_empty() {
+            return self.folders.discard(&lent);
+        }
+        let stock = self.stock();
+        if !stock.damaged.is_empty() || !stock.files_only.is_empty() {
+            let stock = Stock { tips: stock.tips, shallow: stock.shallow, ..Stock::default() };
+            record::write(&lent.join("stock.json"), &stock)?;
+        }
+        store::clear(&lent)
     }
 
     /// What is known of the store, as far as it still holds. What cannot be read is found out
@@ -173,7 +205,7 @@ impl Repository {
         let made = self.take_all(&fresh, wanted).and_then(|packed| {
             stock.add(packed);
             record::write(&fresh.join("stock.json"), &stock)?;
-            Self::write_names(&fresh, (named, &stock.tips))?;
+            Self::write_names(&fresh, (named, &stock.there()))?;
             let common = self.common();
             fs::create_dir_all(&common).map_err(Error::files("making", &common))?;
             let used = self.used();
@@ -196,7 +228,7 @@ impl Repository {
         if self.has_nothing_of_ours()? && self.link_all(fresh)? && self.has_nothing_of_ours()? {
             let there = self.those_in(&[fresh], &wanted.all)?;
             if wanted.head.as_ref().is_none_or(|head| there.contains(head)) {
-                return Ok(Packed { whole: there.into_iter().collect(), damaged: Vec::new() });
+                return Ok(Packed { whole: there.into_iter().collect(), ..Packed::default() });
             }
         }
         folders::gone(fresh).map_err(Error::files("removing", fresh))?;

@@ -28,6 +28,7 @@ use super::super::overlay::{Overlay, take_away};
 use super::super::turn::{self, Turn};
 use super::super::{Error, Spare, record};
 use super::{MAX_ROUNDS, Repository, own};
+use crate::procfs::boot;
 
 /// Pins that are kept although nothing lies over them.
 const MAX_IDLE: usize = 4;
@@ -35,6 +36,8 @@ const MAX_IDLE: usize = 4;
 const MAX_DEPTH: usize = 4;
 /// Pins that are looked at for the one that differs least.
 const MAX_COMPARED: usize = 3;
+/// The record of one.
+const PIN: &str = "pin.json";
 /// The digits that tell apart checkouts of one commit under different settings.
 const VIEW_DIGITS: usize = 8;
 
@@ -58,8 +61,7 @@ impl Repository {
     /// The pin of a commit, made if need be. It stays while the turn is held.
     pub(super) fn pinned(&self, commit: &str) -> Result<(Pin, Turn), Error> {
         let state = &self.folders.state;
-        let view = [&*self.user.view(), &*own::common(&self.user, &self.lent()), PROGRAM];
-        let name = format!("{commit}-{}", digest::hex(&view, VIEW_DIGITS));
+        let name = format!("{commit}-{}", self.pin_view());
         for _ in 0..MAX_ROUNDS {
             let turn = turn::together(state)?;
             if let Some(pin) = self.pin(&name)? {
@@ -77,8 +79,15 @@ impl Repository {
         Err(Error::Unknown { what: "pinned checkout", id: name })
     }
 
+    /// What checkouts of one commit have in common, as digits. Of one that was made before the
+    /// machine was started anew, nobody knows whether all of it was on the disk by then.
+    fn pin_view(&self) -> String {
+        let common = own::common(&self.user, &self.lent());
+        digest::hex(&[&*self.user.view(), &*common, PROGRAM, &*boot()], VIEW_DIGITS)
+    }
+
     fn pin(&self, name: &str) -> Result<Option<Pin>, Error> {
-        record::read(&self.pins().join(name).join("pin.json"))
+        record::read(&self.pins().join(name).join(PIN))
     }
 
     /// What an overlay over a pin lies over, the topmost first.
@@ -122,7 +131,7 @@ impl Repository {
         };
         let shown = files.join(".git/index");
         fs::hard_link(&index, &shown).map_err(Error::files("writing", &shown))?;
-        record::write(&fresh.join("pin.json"), &pin)?;
+        record::write(&fresh.join(PIN), &pin)?;
         let place = self.pins().join(name);
         fs::rename(&fresh, &place).map_err(Error::files("writing", &place))
     }
@@ -147,9 +156,9 @@ impl Repository {
 
     /// The pin that differs least from a commit, if building on it is worth it.
     fn nearest(&self, commit: &str, name: &str) -> Result<Option<Pin>, Error> {
-        let view = name.split_once('-').map(|(_, view)| view);
+        let view = seen_as(name);
         let mut best = None;
-        let same = |pin: &Pin| pin.name.split_once('-').map(|(_, view)| view) == view;
+        let same = |pin: &Pin| seen_as(&pin.name) == view;
         let pins = self.all_pins()?.into_iter().map(|(_, pin)| pin).filter(same);
         for pin in pins.filter(|pin| pin.over.len() < MAX_DEPTH).take(MAX_COMPARED) {
             let call = self.on_objects("diff-tree").args(["-r", "-z", "--name-only"]);
@@ -171,8 +180,9 @@ impl Repository {
     fn all_pins(&self) -> Result<Vec<(SystemTime, Pin)>, Error> {
         let mut pins = Vec::new();
         for entry in fs::read_dir(self.pins()).into_iter().flatten().flatten() {
-            let record = entry.path().join("pin.json");
-            if let Some(pin) = record::read::<Pin>(&record)? {
+            let record = entry.path().join(PIN);
+            // Of one whose record cannot be read, the next start throws away what it may.
+            if let Ok(Some(pin)) = record::read::<Pin>(&record) {
                 let time = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
                 let used = time(&entry.path().join("used")).or_else(|_| time(&record));
                 pins.push((used.unwrap_or(SystemTime::UNIX_EPOCH), pin));
@@ -211,13 +221,8 @@ impl Repository {
         mut needed: HashSet<String>,
         set_aside: usize,
     ) -> Result<Vec<(SystemTime, Pin)>, Error> {
-        for attempt in self.folders.list()? {
-            let made = self.folders.made(&attempt)?;
-            if let Some(Laid::Overlay { lower }) = made.map(|made| made.laid) {
-                let names = lower.iter().filter_map(|path| path.split_once('/'));
-                needed.extend(names.map(|(name, _)| name.to_owned()));
-            }
-        }
+        let Some(in_use) = self.in_use()? else { return Ok(Vec::new()) };
+        needed.extend(in_use);
         let pins = self.all_pins()?;
         needed.extend(pins.iter().take(set_aside).map(|(_, pin)| pin.name.clone()));
         let held: Vec<String> = pins
@@ -229,7 +234,22 @@ impl Repository {
         Ok(pins.into_iter().filter(|(_, pin)| !needed.contains(&pin.name)).collect())
     }
 
-    /// Clears what a crash left of pins in the making.
+    /// The pins that workspaces lie over, by their names; `None` where a record cannot be read, and
+    /// a workspace may lie over any of them.
+    fn in_use(&self) -> Result<Option<HashSet<String>>, Error> {
+        let mut in_use = HashSet::new();
+        for attempt in self.folders.list()? {
+            let Ok(made) = self.folders.made(&attempt) else { return Ok(None) };
+            if let Some(Laid::Overlay { lower }) = made.map(|made| made.laid) {
+                let names = lower.iter().filter_map(|path| path.split_once('/'));
+                in_use.extend(names.map(|(name, _)| name.to_owned()));
+            }
+        }
+        Ok(Some(in_use))
+    }
+
+    /// Clears what a crash left of pins in the making, and those that nothing lies over and
+    /// nothing will.
     pub(super) fn clear_pins(&self) -> Result<(), Error> {
         for entry in fs::read_dir(self.pins()).into_iter().flatten().flatten() {
             let folder = entry.path();
@@ -238,6 +258,19 @@ impl Repository {
                 take_away(&target).map_err(Error::files("unmounting", &target))?;
                 self.folders.discard(&folder)?;
             }
+        }
+        let Some(in_use) = self.in_use()? else { return Ok(()) };
+        for entry in fs::read_dir(self.pins()).into_iter().flatten().flatten() {
+            let is_lost = record::read::<Pin>(&entry.path().join(PIN)).is_err();
+            if is_lost && !in_use.contains(&*entry.file_name().to_string_lossy()) {
+                self.folders.discard(&entry.path())?;
+            }
+        }
+        let view = self.pin_view();
+        let mut unneeded = self.unneeded(HashSet::new(), 0)?;
+        unneeded.retain(|(_, pin)| seen_as(&pin.name) != Some(&view));
+        for (_, pin) in unneeded {
+            self.folders.discard(&self.pins().join(&pin.name))?;
         }
         Ok(())
     }
@@ -253,4 +286,9 @@ impl Repository {
         let call = call.env("GIT_INDEX_FILE", folder.join("index"));
         call.env("GIT_WORK_TREE", files).within(files)
     }
+}
+
+/// The part of a pin's name that says how its files look.
+fn seen_as(name: &str) -> Option<&str> {
+    name.split_once('-').map(|(_, view)| view)
 }

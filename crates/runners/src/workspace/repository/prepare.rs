@@ -8,20 +8,23 @@
 mod told_apart;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use legation_core::digest;
 use serde::{Deserialize, Serialize};
 
+use super::super::custody::{weight, written};
 use super::super::folders::Made;
 use super::super::index::{Entry, Listing};
 use super::super::walk::{Locked, below, walk};
-use super::super::{Error, Place, plain, record};
+use super::super::{Error, Place, Spare, plain, record, turn};
 use super::pins::PROGRAM;
 use super::{Repository, own};
 
+/// The file that tells what one has made, and by its time when that was last of use.
+const LIST: &str = "list.json";
 /// Set-ups that are kept.
 const MAX_KEPT: usize = 4;
 /// Files that a set-up may make and still be kept.
@@ -58,9 +61,14 @@ impl Repository {
     /// Puts what the commands made before into a workspace, if it is known.
     pub(super) fn recall_setup(&self, place: &Place, commands: &[String]) -> Result<bool, Error> {
         let folder = self.setup(place, commands)?;
-        let Some(kit) = record::read::<Kit>(&folder.join("list.json"))? else {
+        // As long as this is held, none of them goes.
+        let _together = turn::together(&self.folders.state)?;
+        let list = folder.join(LIST);
+        let Some(kit) = record::read::<Kit>(&list)? else {
             return Ok(false);
         };
+        // Only the order of these matters, and losing it costs a set-up at worst.
+        drop(File::open(&list).and_then(|file| file.set_modified(SystemTime::now())));
         for path in &kit.folders {
             let to = below(&place.root, path);
             fs::create_dir_all(&to).map_err(Error::files("making", &to))?;
@@ -108,7 +116,7 @@ impl Repository {
         for path in &changes.added {
             plain::put(&below(&place.root, path), &below(&fresh.join("files"), path))?;
         }
-        record::write(&fresh.join("list.json"), &Kit { files: changes.added, folders })?;
+        record::write(&fresh.join(LIST), &Kit { files: changes.added, folders })?;
         if fs::rename(&fresh, &folder).is_err() {
             // Somebody was faster.
             self.folders.discard(&fresh)?;
@@ -156,17 +164,28 @@ impl Repository {
         Ok(walked.without_long_paths().folders.into_iter().filter(is_empty).collect())
     }
 
-    fn drop_old_setups(&self) -> Result<(), Error> {
+    /// Those that are kept, the last used ones first.
+    fn kept_setups(&self) -> Vec<(SystemTime, PathBuf)> {
         let entries = fs::read_dir(self.setups()).into_iter().flatten().flatten();
         let whole = entries.map(|entry| entry.path()).filter(|path| path.extension().is_none());
-        let made = |path: &PathBuf| fs::metadata(path).and_then(|found| found.modified());
-        let mut all: Vec<(SystemTime, PathBuf)> =
-            whole.map(|path| (made(&path).unwrap_or(SystemTime::UNIX_EPOCH), path)).collect();
-        all.sort();
-        for (_, path) in all.iter().rev().skip(MAX_KEPT) {
-            self.folders.discard(path)?;
+        let mut all: Vec<_> = whole.map(|path| (written(&path.join(LIST)), path)).collect();
+        all.sort_by(|one, other| other.cmp(one));
+        all
+    }
+
+    fn drop_old_setups(&self) -> Result<(), Error> {
+        // While somebody is at one of them, the next who makes one can see to it.
+        let Some(_alone) = turn::alone_now(&self.folders.state)? else { return Ok(()) };
+        for (_, path) in self.kept_setups().into_iter().skip(MAX_KEPT) {
+            self.folders.discard(&path)?;
         }
         Ok(())
+    }
+
+    /// What set-ups have made, as something that could go.
+    pub(super) fn spare_setups(&self) -> impl Iterator<Item = Spare> {
+        let kept = self.kept_setups().into_iter();
+        kept.map(|(since, path)| Spare { bytes: weight(&path), since, path })
     }
 
     /// Clears what a crash left of set-ups that were being copied.

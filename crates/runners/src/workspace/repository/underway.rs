@@ -19,7 +19,7 @@ use super::apply::{STASH, names, refused};
 use crate::procfs;
 
 /// How long it takes until one looks again whether git is done.
-const PAUSE: Duration = Duration::from_millis(10);
+pub(super) const PAUSE: Duration = Duration::from_millis(10);
 
 /// What writes the user's files.
 const WRITERS: [&[u8]; 3] = [b"merge", b"read-tree", b"checkout-index"];
@@ -96,7 +96,7 @@ impl Repository {
             return Ok(());
         };
         let start = Instant::now();
-        while is_git_at(top, |words| is_ours(words) && writes(words)) {
+        while is_git_at(&[top], |words| is_ours(words) && writes(words)) {
             if start.elapsed() >= patience {
                 let reason =
                     "git is still writing your files for an apply or rollback that was interrupted";
@@ -104,7 +104,7 @@ impl Repository {
             }
             thread::sleep(PAUSE);
         }
-        if !self.has(&underway.from)? || !self.has(&underway.to)? {
+        if !self.is_there(&underway.from)? || !self.is_there(&underway.to)? {
             if listens {
                 self.folders.end_underway()?;
             }
@@ -128,7 +128,8 @@ impl Repository {
         back
     }
 
-    fn has(&self, commit: &str) -> Result<bool, Error> {
+    /// Whether the user's objects have a commit.
+    pub(super) fn is_there(&self, commit: &str) -> Result<bool, Error> {
         Ok(self.on_objects("cat-file").args(["-e", commit]).ask()?.code == 0)
     }
 
@@ -170,7 +171,9 @@ impl Repository {
     /// are younger than what was begun, and no git is at work here.
     pub(super) fn unlock(&self, top: &Path) {
         let (own, shared) = (&self.user.git_dir, &self.user.common_dir);
-        let mut locks = vec![own.join("index.lock"), own.join("HEAD.lock")];
+        let names = ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "AUTO_MERGE.lock"];
+        let mut locks = names.map(|name| own.join(name)).to_vec();
+        locks.push(shared.join("packed-refs.lock"));
         let head = fs::read_to_string(own.join("HEAD")).unwrap_or_default();
         let branch = head.trim_end().strip_prefix("ref: ");
         locks.extend(branch.map(|name| shared.join(format!("{name}.lock"))));
@@ -178,7 +181,7 @@ impl Repository {
         let Some(begun) = time(&self.folders.underway_path()) else { return };
         let is_ours = |lock: &PathBuf| time(lock).is_some_and(|locked| locked >= begun);
         let left: Vec<PathBuf> = locks.into_iter().filter(is_ours).collect();
-        if !left.is_empty() && !is_git_at(top, |words| !self::is_ours(words)) {
+        if !left.is_empty() && !is_git_at(&[top], |words| !self::is_ours(words)) {
             for lock in left {
                 // Should it stay, git says so.
                 drop(fs::remove_file(lock));
@@ -187,17 +190,20 @@ impl Repository {
     }
 }
 
-/// Whether a git process that was started with such words is at work in a folder.
-fn is_git_at(top: &Path, is_meant: impl Fn(&[Vec<u8>]) -> bool) -> bool {
+/// Whether a git process that was started with such words is at work in one of these folders.
+pub(super) fn is_git_at(places: &[&Path], is_meant: impl Fn(&[Vec<u8>]) -> bool) -> bool {
     let alive = procfs::all().into_iter().filter(|stat| !stat.is_dead);
     alive.map(|stat| stat.process.pid).any(|pid| {
-        let is_there = procfs::folder(pid).is_some_and(|folder| folder.starts_with(top));
+        let folder = procfs::folder(pid);
+        let is_at = |place: &&Path| folder.as_ref().is_some_and(|folder| folder.starts_with(place));
+        let is_there = places.iter().any(is_at);
         let words = if is_there { procfs::words(pid) } else { Vec::new() };
         procfs::is_called(&words, OsStr::new("git")) && is_meant(&words)
     })
 }
 
-fn is_ours(words: &[Vec<u8>]) -> bool {
+/// Whether it was started by one of us.
+pub(super) fn is_ours(words: &[Vec<u8>]) -> bool {
     words.iter().any(|word| word == NO_HOOKS.as_bytes())
 }
 

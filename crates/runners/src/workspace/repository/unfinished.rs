@@ -1,5 +1,5 @@
-//! What git has begun to write into the objects and could not finish: on a full disk it would
-//! stay for weeks, and take what is left.
+//! What git has begun to write into the objects and could not finish: it would stay for weeks,
+//! and on a full disk take what is left.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,24 +16,29 @@ use crate::procfs;
 const DRAFTS: [&str; 3] = ["tmp_obj_", "tmp_pack_", "tmp_idx_"];
 
 impl Repository {
-    /// Deletes what was begun since, and what nobody writes to any more.
-    pub(super) fn clear_unfinished(&self, since: SystemTime) {
+    /// Deletes what was begun at such a time, and what nobody writes to any more.
+    pub(super) fn clear_unfinished(&self, is_meant: impl Fn(SystemTime) -> bool) {
         let folders = entries(&self.user.objects).filter(|path| path.is_dir());
-        let drafts: Vec<PathBuf> = folders
+        let drafts = folders
             .flat_map(|folder| entries(&folder).collect::<Vec<_>>())
-            .filter(|path| is_draft(path, since))
-            .collect();
-        if drafts.is_empty() {
-            return;
-        }
-        let written: HashSet<PathBuf> = procfs::all()
-            .iter()
-            .flat_map(|stat| procfs::opened(stat.process.pid, 0).collect::<Vec<_>>())
-            .collect();
-        for draft in drafts.iter().filter(|draft| !written.contains(*draft)) {
-            // What stays is cleared by git itself one day.
-            drop(fs::remove_file(draft));
-        }
+            .filter(|path| is_draft(path, &is_meant));
+        remove_unwritten(drafts);
+    }
+}
+
+/// Deletes files, except those that somebody has open.
+pub(super) fn remove_unwritten(files: impl Iterator<Item = PathBuf>) {
+    let files: Vec<PathBuf> = files.collect();
+    if files.is_empty() {
+        return;
+    }
+    let written: HashSet<PathBuf> = procfs::all()
+        .iter()
+        .flat_map(|stat| procfs::opened(stat.process.pid, 0).collect::<Vec<_>>())
+        .collect();
+    for file in files.iter().filter(|file| !written.contains(*file)) {
+        // What stays is cleared by git itself one day.
+        drop(fs::remove_file(file));
     }
 }
 
@@ -41,13 +46,13 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-fn is_draft(path: &Path, since: SystemTime) -> bool {
+fn is_draft(path: &Path, is_meant: impl Fn(SystemTime) -> bool) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_called_so = DRAFTS.iter().any(|begin| name.starts_with(begin));
     // Of what belongs to others it is not seen who has it open.
     is_called_so
         && fs::symlink_metadata(path).is_ok_and(|found| {
-            let is_later = found.modified().is_ok_and(|time| time >= since);
-            is_later && found.is_file() && found.uid() == getuid().as_raw()
+            let is_then = found.modified().is_ok_and(is_meant);
+            is_then && found.is_file() && found.uid() == getuid().as_raw()
         })
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::Error;
 use super::super::git::{Call, Git, Trust};
+use super::super::{Error, refs};
 
 /// Settings that decide how files look on disk and which are ignored.
 const SHARED: &[&str] = &[
@@ -53,10 +53,14 @@ impl User {
     /// Looks for the repository that the project is in.
     pub(super) fn find(git: &Git, project: &Path) -> Result<Option<Self>, Error> {
         let project = fs::canonicalize(project).map_err(Error::files("opening", project))?;
-        if project.as_os_str().as_encoded_bytes().contains(&b'\n') {
-            // Git's answers are lines.
+        // Git's answers are lines of text.
+        let odd = match project.to_str() {
+            Some(path) => path.contains('\n').then_some("there is a line break in the path"),
+            None => Some("the name of a folder is not in UTF-8 in the path"),
+        };
+        if let Some(odd) = odd {
             return Err(Error::Refused {
-                reason: format!("there is a line break in the path {}", project.display()),
+                reason: format!("{odd} {}", project.display()),
                 files: Vec::new(),
                 hint: "rename the folder".into(),
             });
@@ -181,6 +185,11 @@ impl User {
         view
     }
 
+    /// The folders in which a git of the user's is at work on this repository.
+    pub(super) fn places(&self) -> Vec<&Path> {
+        self.top.iter().chain([&self.git_dir, &self.common_dir]).map(PathBuf::as_path).collect()
+    }
+
     /// The same command, with the user as author and committer.
     pub(super) fn signed<'a>(&self, call: Call<'a>) -> Call<'a> {
         let call = call.env("GIT_AUTHOR_NAME", &self.name).env("GIT_AUTHOR_EMAIL", &self.email);
@@ -188,10 +197,11 @@ impl User {
     }
 }
 
-/// Whether git keeps names as files, in the repository itself. Where links lead to those of
-/// another, git is asked.
+/// Whether git keeps names as files, in the repository itself, and not too many. Where links lead
+/// to those of another, git is asked.
 fn are_names_in_files(common_dir: &Path) -> bool {
-    !common_dir.join("reftable").exists() && !common_dir.join("packed-refs").is_symlink()
+    let packed = common_dir.join("packed-refs");
+    !common_dir.join("reftable").exists() && !packed.is_symlink() && !refs::is_too_long(&packed)
 }
 
 /// The top of the checkout, and where the project lies below it.

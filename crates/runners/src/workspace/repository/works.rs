@@ -88,6 +88,7 @@ impl Repository {
 
     /// Checks kept work out into a worktree of the user's repository.
     pub(super) fn check_out_work(&self, work: &KeptWork, to: &Path) -> Result<(), Error> {
+        let _turn = turn::naming(&self.common())?;
         self.patiently(|| {
             let call = self.git.call("worktree", Trust::User).unhurried();
             let call = call.env("GIT_DIR", &self.user.common_dir).args(["add", "--detach"]);
@@ -133,7 +134,8 @@ impl Repository {
         let merged = self.in_branch()?;
         let mut held: BTreeMap<String, Names> = BTreeMap::new();
         for delegation in self.folders.delegations() {
-            let begun = self.folders.begun(&delegation)?;
+            // Nothing is let go of whose record cannot be read.
+            let Ok(begun) = self.folders.begun(&delegation) else { continue };
             let since = written(&self.folders.begun_path(&delegation));
             let (tree, names, in_branch) = (begun.tree, Vec::new(), true);
             let key = delegation.clone();
@@ -166,10 +168,11 @@ impl Repository {
         self.move_names(&orders.collect::<String>())
     }
 
-    /// Checkouts that nobody works in.
+    /// Checkouts that nobody works in, and what set-ups have made.
     pub(super) fn spare_checkouts(&self) -> Result<Vec<Spare>, Error> {
         let mut spares = self.pooled_spares();
         spares.extend(self.idle_pins()?);
+        spares.extend(self.spare_setups());
         Ok(spares)
     }
 

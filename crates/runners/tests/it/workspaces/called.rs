@@ -27,7 +27,9 @@ fn who_works_finds_the_names_of_the_user_and_none_of_ours() {
         let other = Project::new();
         branch(&other, "theirs");
         let from = other.dir().to_string_lossy().into_owned();
-        let fetched = ["theirs:refs/remotes/origin/main", "theirs:refs/remotes/origin/legation/x"];
+        let names = ["origin/main", "origin/legation/x", "legation/main"];
+        let fetched = names.map(|name| format!("theirs:refs/remotes/{name}"));
+        let fetched = fetched.each_ref().map(String::as_str);
         git_args(&project.dir(), &[&["fetch", "-q", &from], &fetched[..]].concat());
         project.git("tag -a -m said v1 side");
         project.git("pack-refs --all");
@@ -39,15 +41,16 @@ fn who_works_finds_the_names_of_the_user_and_none_of_ours() {
         // One that comes later.
         branch(&project, "late");
         let found = elsewhere(&spaces, "del-2", "exec-2");
-        for name in ["main", "side", "deep/er", "origin/main", "v1", "v1^{}", "late"] {
+        let found_by = ["main", "side", "deep/er", "origin/main", "legation/main", "v1", "v1^{}"];
+        for name in found_by.into_iter().chain(["late"]) {
             let id = project.git(&format!("rev-parse {name}"));
             assert_eq!(git(&found.root, &format!("rev-parse {name}")), id, "{name}");
         }
         assert_eq!(git(&found.root, "describe side"), "v1");
         git(&found.root, "log -p --all");
         let ours = "for-each-ref --format=%(refname:short) refs/heads/legation refs/remotes";
-        let own = "origin/main\nlegation/del-2/Fix--the-parser/exec-2";
-        let mut own: Vec<&str> = own.lines().collect();
+        let own = ["origin/main", "legation/main", "legation/del-2/Fix--the-parser/exec-2"];
+        let mut own = own.to_vec();
         own.sort_unstable();
         let mut named: Vec<String> = git(&found.root, ours).lines().map(str::to_owned).collect();
         named.sort_unstable();

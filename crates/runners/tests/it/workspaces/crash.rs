@@ -270,6 +270,75 @@ fn locks_of_ours_that_nobody_holds_are_cleared_and_others_are_not() {
 }
 
 #[test]
+fn a_lock_on_all_names_is_cleared_if_it_was_left_by_who_deleted_some_of_ours() {
+    let project = Project::new();
+    project.open();
+    let (lock, told) =
+        (project.dir().join(".git/packed-refs.lock"), project.state().join("deleting"));
+    let old = std::time::SystemTime::now() - Duration::from_secs(3600);
+    // Whether it was told that names are deleted, and whether the lock is from before.
+    for (is_told, is_older, stays) in
+        [(false, false, true), (true, true, true), (true, false, false)]
+    {
+        let file = fs::File::create(&lock).unwrap();
+        if is_older {
+            file.set_modified(old).unwrap();
+        }
+        if is_told {
+            fs::write(&told, "null").unwrap();
+            let time = fs::metadata(&lock).unwrap().modified().unwrap();
+            let time = if is_older { std::time::SystemTime::now() } else { time };
+            fs::File::options().write(true).open(&told).unwrap().set_modified(time).unwrap();
+        }
+        project.open();
+        assert_eq!((lock.exists(), told.exists()), (stays, false), "{is_told} {is_older}");
+    }
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "work.txt", "x\n");
+    let kept = spaces.keep(&place, &note()).unwrap().unwrap();
+    spaces.merge("del-1", &kept).unwrap();
+    spaces.rollback("del-1").unwrap();
+    assert!(!lock.exists() && !told.exists());
+}
+
+#[test]
+fn records_that_a_power_cut_has_emptied_hinder_nobody_and_lose_nothing() {
+    for (_, wanted) in WAYS {
+        in_way(wanted, || {
+            let project = Project::new();
+            let spaces = project.open();
+            let place = create(&spaces, "exec-1");
+            write(&place.root, "work.txt", "precious\n");
+            drop(spaces);
+            let record = project.state().join("repos/exec-1.git/place.json");
+            fs::write(&record, "").unwrap();
+            let pin = project.state().join("pins/lost-12345678");
+            write(&pin, "pin.json", "");
+            let spaces = project.open();
+            assert_eq!(Spaces::unreadable(&project.state()), [record]);
+            assert!(spaces.find("exec-1").is_err());
+            assert_eq!(spaces.standing().unwrap().len(), 0);
+            let other = create(&spaces, "exec-2");
+            write(&other.root, "work.txt", "other\n");
+            let kept = spaces.keep(&other, &note()).unwrap().unwrap();
+            spaces.merge("del-1", &kept).unwrap();
+            spaces.remove(&other).unwrap();
+            drop(spaces);
+            project.open();
+            assert!(pin.exists(), "it may lie over this one");
+            let upper = project.state().join("layers/exec-1/upper");
+            let root = if upper.exists() { upper } else { place.root };
+            assert_eq!(fs::read_to_string(root.join("work.txt")).unwrap(), "precious\n");
+            fs::remove_dir_all(project.state().join("repos/exec-1.git")).unwrap();
+            project.open();
+            project.open();
+            assert_eq!((pin.exists(), root.exists()), (false, false));
+        });
+    }
+}
+
+#[test]
 fn nothing_is_cleared_while_somebody_works() {
     let project = Project::new();
     let spaces = project.open();

@@ -41,6 +41,30 @@ fn the_base_is_what_the_parent_has_committed() {
 }
 
 #[test]
+fn where_the_parents_commits_cannot_be_read_nothing_else_is_taken_for_the_base() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let parent = create(&spaces, "exec-1");
+        write(&parent.root, "committed.txt", "x\n");
+        git(&parent.root, "add -A");
+        git(&parent.root, "commit -q -m parent");
+        let tree = git(&parent.root, "rev-parse HEAD^{tree}");
+        let (folder, name) = tree.split_at(2);
+        let objects = parent.root.join(".git/objects");
+        std::fs::remove_file(objects.join(folder).join(name)).unwrap();
+        let mut from = start("del-2", From::Attempt("exec-1".into()));
+        let refused = spaces.begin(&from).unwrap_err().to_string();
+        assert!(refused.contains("what exec-1 has committed cannot be read"), "{refused}");
+        // Its files can.
+        from.include_dirty = true;
+        spaces.begin(&from).unwrap();
+        let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
+        assert_eq!(read(&child.root, "committed.txt"), "x\n");
+    });
+}
+
+#[test]
 fn uncommitted_files_belong_to_the_base_when_asked_for() {
     in_every_way(|| {
         let project = Project::new();

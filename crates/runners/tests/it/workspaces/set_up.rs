@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::fs;
 use std::net::TcpListener;
+use std::time::Duration;
 
-use legation_runners::workspace::{Options, Place, Wanted};
+use legation_runners::workspace::{Limits, Options, Place, Surplus, Wanted};
 
 use super::project::{
     Project, begin, create, files, git, in_every_way, in_way, keep, note, read, wanted, write,
@@ -300,4 +301,23 @@ fn a_set_up_of_the_repository_or_of_nothing_that_files_show_is_made_in_each() {
         // The last one has only looked.
         assert!(spaces.recall(&create(&spaces, "exec-last"), &commands).unwrap());
     });
+}
+
+#[test]
+fn what_a_set_up_made_is_a_spare_that_may_go() {
+    let project = Project::new();
+    let spaces = project.open();
+    let commands = ["make deps".to_owned()];
+    let first = create(&spaces, "exec-1");
+    write(&first.root, "build/dep.bin", "made\n");
+    spaces.remember(&first, &commands).unwrap();
+    let limits = Limits { max_age: Duration::MAX, quota_bytes: 0, unapplied: false };
+    let surplus = spaces.surplus(limits, |_| true).unwrap();
+    let is_set_up = |what: &Surplus| {
+        matches!(what, Surplus::Spare(spare)
+        if spare.path.parent() == Some(&project.state().join("setups")))
+    };
+    let (set_up, _) = surplus.into_iter().find(|(what, _)| is_set_up(what)).unwrap();
+    spaces.clear_away(&set_up).unwrap();
+    assert!(!spaces.recall(&create(&spaces, "exec-2"), &commands).unwrap());
 }

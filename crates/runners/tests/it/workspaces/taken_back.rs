@@ -4,6 +4,7 @@ use expect_test::expect;
 use legation_runners::workspace::{Applied, Error, From, How, Spaces};
 
 use super::project::{Project, create, in_every_way, keep, merge, note, start, wanted, write};
+use super::underway::gits;
 
 /// A project with a result: `README.md` changed, `new.txt` made, `src/a.txt` deleted.
 fn with_result(project: &Project) -> Spaces {
@@ -172,6 +173,11 @@ fn while_moved(
         let tree = project.git("rev-parse HEAD^{tree}");
         let moved = project.git(&format!("commit-tree {tree} -p HEAD -m other"));
         project.git(&format!("update-ref HEAD {moved}"));
+        // One that has looked before would find out after it has written the files.
+        let early = gits(project);
+        while gits(project).iter().any(|git| early.contains(git)) {
+            std::thread::yield_now();
+        }
         std::fs::remove_file(&lock).unwrap();
         acting.join().unwrap()
     })

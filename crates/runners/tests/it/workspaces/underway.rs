@@ -68,7 +68,7 @@ fn apply_elsewhere(project: &Project) -> Child {
 }
 
 /// The git processes at work in the project.
-fn gits(project: &Project) -> Vec<Pid> {
+pub(super) fn gits(project: &Project) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
     let is_git = |process: &PathBuf| {
         fs::read_to_string(process.join("comm")).is_ok_and(|name| name == "git\n")

@@ -8,7 +8,7 @@ use legation_runners::workspace::{From, Place, Start};
 
 use super::borrowed::{assert_whole, elsewhere, objects};
 use super::project::{
-    Project, create, git, git_args, in_every_way, keep, merge, note, read, start, write,
+    Project, begin, create, git, git_args, in_every_way, keep, merge, note, read, start, write,
 };
 
 /// The file of an object that is in no pack.
@@ -243,4 +243,101 @@ fn what_the_user_threw_away_meanwhile_is_kept_with_the_work_that_builds_on_it() 
         assert_eq!(project.git(&format!("show {}:README.md", kept.commit)), "second");
         assert_eq!(project.git(&format!("rev-list --count {}", kept.commit)), "3");
     });
+}
+
+/// A branch of the user's that is one commit ahead, and one that went elsewhere.
+fn ahead_and_apart(project: &Project) {
+    project.git("checkout -q -b apart");
+    commits(project, &["apart"]);
+    project.git("checkout -q -b ahead main");
+    project.write("ahead.txt", "ahead\n");
+    project.commit("ahead");
+    project.git("checkout -q main");
+    project.write("main.txt", "main\n");
+    project.commit("main");
+    project.git("branch -f ahead-of-all main");
+    project.git("checkout -q --detach HEAD~1");
+}
+
+#[test]
+fn what_a_child_only_went_to_is_kept_with_its_work() {
+    for branch in ["ahead-of-all", "apart"] {
+        in_every_way(|| {
+            let project = Project::new();
+            ahead_and_apart(&project);
+            let spaces = project.open();
+            let place = create(&spaces, "exec-1");
+            git(&place.root, &format!("reset -q --hard {branch}"));
+            write(&place.root, "mine.txt", "mine\n");
+            for name in ["ahead-of-all", "apart", "ahead", "main"] {
+                project.git(&format!("branch -q -D {name}"));
+            }
+            project.git("reflog expire --expire=now --all");
+            project.git("gc -q --prune=now");
+            let kept = keep(&spaces, &place);
+            project.git("fsck --full --strict");
+            project.git("gc -q --prune=now");
+            assert_eq!(project.git(&format!("show {}:mine.txt", kept.commit)), "mine");
+            assert!(project.git(&format!("log --format=%s {}", kept.commit)).contains("first"));
+            merge(&spaces, &kept);
+        });
+    }
+}
+
+#[test]
+fn a_workspace_is_made_of_a_base_that_the_user_threw_away_meanwhile() {
+    in_every_way(|| {
+        let project = Project::new();
+        commits(&project, &["second"]);
+        let spaces = project.open();
+        let base = begin(&spaces, "del-1");
+        project.git("reset -q --hard HEAD~1");
+        commits(&project, &["other"]);
+        project.git("reflog expire --expire=now --all");
+        project.git("gc -q --prune=now");
+        assert!(!objects(&project.dir()).contains(&base));
+        let place = create(&spaces, "exec-1");
+        assert_eq!((read(&place.root, "README.md"), place.base.clone()), ("second\n".into(), base));
+        assert_whole(&place);
+    });
+}
+
+#[test]
+fn what_was_damaged_is_looked_at_again_by_the_next_start() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        create(&spaces, "exec-0");
+        commits(&project, &["second", "third"]);
+        let lost = file_of(&project, "HEAD~1");
+        let aside = project.outside("aside");
+        fs::rename(&lost, &aside).unwrap();
+        let place = elsewhere(&spaces, "del-3", "exec-1");
+        assert_eq!(git(&place.root, "show HEAD:README.md"), "third");
+        drop(spaces);
+        fs::rename(&aside, &lost).unwrap();
+        let there = elsewhere(&project.open(), "del-2", "exec-2");
+        assert_whole(&there);
+        assert_eq!(git(&there.root, "log --format=%s"), "third\nsecond\nfirst");
+    });
+}
+
+#[test]
+fn a_store_out_of_proportion_is_made_anew_once_nobody_works() {
+    let project = Project::new();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    let large = spaces.origin().lent[0].join("pack/large");
+    let file = fs::File::create(&large).unwrap();
+    rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, 300 << 20).unwrap();
+    drop((file, spaces));
+    let spaces = project.open();
+    assert!(large.exists(), "somebody borrows from it");
+    write(&place.root, "mine.txt", "mine\n");
+    keep(&spaces, &place);
+    spaces.remove(&place).unwrap();
+    drop(spaces);
+    let spaces = project.open();
+    assert!(!large.exists());
+    assert_whole(&create(&spaces, "exec-2"));
 }

@@ -104,7 +104,8 @@ fn is_the_users(name: &str) -> bool {
 
 /// Whether a branch is of ours, here or in what was fetched from where we have worked.
 fn is_ours(name: &str) -> bool {
-    name.starts_with(RESULTS) || name.starts_with(REMOTES) && name.contains(OURS_FETCHED)
+    let fetched = name.strip_prefix(REMOTES);
+    name.starts_with(RESULTS) || fetched.is_some_and(|rest| rest.contains(OURS_FETCHED))
 }
 
 /// Whether the user has a branch that is called like this one of a remote.

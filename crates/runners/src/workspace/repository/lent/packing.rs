@@ -8,6 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::super::super::Error;
 use super::super::super::git::{Call, Trust};
@@ -21,12 +22,26 @@ const LARGE: usize = 10;
 /// How often something is done again that may have failed for what the user's git did
 /// meanwhile.
 const TRIES: usize = 2;
-/// Packs that are tried to find out which commits are damaged; the rest counts as damaged.
+/// Packs that are tried in one go to find out which commits are damaged.
 const MAX_TRIALS: usize = 24;
 /// Damaged objects in files of their own that are left out one by one.
 const MAX_DAMAGED: usize = 16;
-/// What git says where a disk is full.
-const FULL: [&str; 2] = ["No space left", "Out of diskspace"];
+/// How long that may take.
+const MOST_TRYING: Duration = Duration::from_secs(60);
+/// What git says where the machine has no more of something: nothing is damaged then.
+const SHORT: [&str; 9] = [
+    "No space left",
+    "Out of diskspace",
+    "Disk quota exceeded",
+    "Read-only file system",
+    "Cannot allocate memory",
+    "ut of memory",
+    "Resource temporarily unavailable",
+    "Too many open files",
+    KILLED,
+];
+/// What is said of one that was killed.
+const KILLED: &str = "exit code -1";
 
 /// Commits that are wanted with all that they need.
 #[derive(Debug)]
@@ -53,6 +68,8 @@ impl Wanted {
 pub(super) struct Packed {
     /// Those that are in the store, with all that there was.
     pub(super) whole: Vec<String>,
+    /// Those of which only the files are, since their history is not to be had.
+    pub(super) files_only: Vec<String>,
     /// Those that are not, since something of them is missing.
     pub(super) damaged: Vec<String>,
 }
@@ -152,17 +169,13 @@ impl Repository {
         let (head, others): (Vec<_>, Vec<_>) = all.partition(|id| wanted.head.as_ref() == Some(id));
         let mut packed = Packed::default();
         let mut groups = vec![others, head];
-        for trial in 0.. {
+        groups.retain(|group| !group.is_empty());
+        let since = Instant::now();
+        // Those that are left then are tried when somebody begins again.
+        for _ in (0..MAX_TRIALS).take_while(|_| since.elapsed() < MOST_TRYING) {
             let Some(mut group) = groups.pop() else { break };
-            if group.is_empty() {
-                continue;
-            }
             let known = [&*but, &*packed.whole].concat();
-            let made = match trial < MAX_TRIALS {
-                true => self.pack_these(into, (&group, &known), Missing::LeftOut),
-                false => Err(Error::Git { command: String::new(), message: String::new() }),
-            };
-            let Err(error) = made else {
+            let Err(error) = self.pack_these(into, (&group, &known), Missing::LeftOut) else {
                 packed.whole.append(&mut group);
                 continue;
             };
@@ -170,8 +183,8 @@ impl Repository {
             if wanted.head.as_ref() == group.first() {
                 // Nobody can tell what was before it; its files are what somebody needs.
                 self.pack_files(into, &group, &message)?;
-                packed.whole.append(&mut group);
-            } else if group.len() > 1 && trial < MAX_TRIALS {
+                packed.files_only.append(&mut group);
+            } else if group.len() > 1 {
                 groups.push(group.split_off(group.len() / 2));
                 groups.push(group);
             } else {
@@ -294,10 +307,11 @@ impl Repository {
     }
 }
 
+/// What git said of objects that are damaged or missing; an error where that is not why.
 fn damage(error: Error) -> Result<String, Error> {
-    let is_full = |message: &str| FULL.iter().any(|full| message.contains(full));
+    let is_short = |message: &str| SHORT.iter().any(|short| message.contains(short));
     if let Error::Git { message, .. } = &error
-        && !is_full(message)
+        && !is_short(message)
     {
         return Ok(message.clone());
     }

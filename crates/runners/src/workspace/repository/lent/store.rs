@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::super::super::folders::gone;
 use super::super::super::{Error, record, refs};
 use super::super::bring::replace;
+use super::super::unfinished::remove_unwritten;
 
 /// How what git, or we, have begun to write begins.
 const DRAFT: &str = "tmp_";
@@ -117,12 +118,9 @@ pub(super) fn hand_over(packs: &Path, folder: &Path) -> Result<(), Error> {
 
 /// Deletes what somebody has begun to write into a store and not finished.
 pub(super) fn clear_drafts(store: &Path) {
-    for entry in fs::read_dir(store.join("pack")).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(DRAFT) {
-            // Should it stay, it is in nobody's way.
-            drop(gone(&entry.path()));
-        }
-    }
+    let entries = fs::read_dir(store.join("pack")).into_iter().flatten().flatten();
+    let is_draft = |path: &PathBuf| name_of(path).starts_with(DRAFT);
+    remove_unwritten(entries.map(|entry| entry.path()).filter(is_draft));
 }
 
 /// Clears what a crash left.
