@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use super::super::folders::gone;
 use super::super::git::Trust;
@@ -19,6 +19,8 @@ use super::underway::{PAUSE, is_git_at, is_ours};
 const DONE: &[u8] = b"commit: ok\n";
 /// How an order begins that deletes a name.
 const DELETE: &str = "delete ";
+/// What git leaves beside the list of names when it is killed, the list that was to be first.
+pub(super) const LEFT: [&str; 2] = ["packed-refs.new", "packed-refs.lock"];
 /// How long a git of ours that goes on alone may take for one transaction.
 const MOMENT: Duration = Duration::from_secs(2);
 
@@ -68,21 +70,22 @@ impl Repository {
     /// Clears a lock that is younger than what is being deleted, if no git is at work here. Ours
     /// are not, since this is their turn; one that was left alone is done in a moment.
     fn clear_lock_on_names(&self) {
-        let lock = self.user.common_dir.join("packed-refs.lock");
-        let time =
-            |path: &PathBuf| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
-        let is_left = || match (time(&self.deleting()), time(&lock)) {
-            (Some(begun), Some(locked)) => locked >= begun,
-            (Some(_) | None, _) => false,
+        let files = LEFT.map(|name| self.user.common_dir.join(name));
+        let time = |path: &PathBuf| fs::metadata(path).and_then(|found| found.modified()).ok();
+        let Some(begun) = time(&self.deleting()) else { return };
+        let left = || -> Vec<&PathBuf> {
+            files.iter().filter(|file| time(file).is_some_and(|time| time >= begun)).collect()
         };
         let since = Instant::now();
         let at = self.user.places();
-        while is_left() && since.elapsed() < MOMENT && is_git_at(&at, is_ours) {
+        while !left().is_empty() && since.elapsed() < MOMENT && is_git_at(&at, is_ours) {
             thread::sleep(PAUSE);
         }
-        if is_left() && !is_git_at(&at, |words| !is_ours(words)) {
-            // Should it stay, git says so.
-            drop(fs::remove_file(&lock));
+        if !left().is_empty() && !is_git_at(&at, |words| !is_ours(words)) {
+            for file in left() {
+                // Should it stay, git says so.
+                drop(fs::remove_file(file));
+            }
         }
     }
 }

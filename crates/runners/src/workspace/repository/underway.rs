@@ -16,6 +16,7 @@ use super::super::folders::{Begun, Brought, Underway};
 use super::super::git::NO_HOOKS;
 use super::Repository;
 use super::apply::{STASH, names, refused};
+use super::mover::LEFT;
 use crate::procfs;
 
 /// How long it takes until one looks again whether git is done.
@@ -47,6 +48,10 @@ impl Repository {
         let underway = Underway { delegation, head, from, to, files_only, then };
         self.folders.write_underway(&underway)?;
         let done = act();
+        if let Some(top) = &self.user.top {
+            // A git may have been killed alone, even one that had done it.
+            self.unlock(top);
+        }
         // Where it was done and cannot be noted, the next one finds that it was.
         if done.is_err() || self.note_done(&underway).is_ok() {
             drop(self.folders.end_underway());
@@ -112,6 +117,7 @@ impl Repository {
                 "an apply or rollback was interrupted, and the disk has lost what it was about";
             return Err(refused(reason, Vec::new(), "see what git status shows, then try again"));
         }
+        self.unlock(top);
         if self.is_done(&underway)? {
             self.note_done(&underway)?;
             return self.folders.end_underway();
@@ -148,9 +154,6 @@ impl Repository {
     fn check_free(&self, top: &Path, underway: &Underway) -> Result<(), Error> {
         let Underway { from, to, files_only, .. } = underway;
         self.check_idle()?;
-        if !files_only {
-            self.unlock(top);
-        }
         let path = self.user.git_dir.join("index.lock");
         if path.exists() {
             return Err(Error::Locked { path });
@@ -173,7 +176,7 @@ impl Repository {
         let (own, shared) = (&self.user.git_dir, &self.user.common_dir);
         let names = ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "AUTO_MERGE.lock"];
         let mut locks = names.map(|name| own.join(name)).to_vec();
-        locks.push(shared.join("packed-refs.lock"));
+        locks.extend(LEFT.map(|name| shared.join(name)));
         let head = fs::read_to_string(own.join("HEAD")).unwrap_or_default();
         let branch = head.trim_end().strip_prefix("ref: ");
         locks.extend(branch.map(|name| shared.join(format!("{name}.lock"))));

@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use legation_runners::workspace::{Merge, Spaces, Wanted};
+use legation_runners::workspace::{How, Limits, Merge, Spaces, Wanted};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::project::{Project, begin, create, in_way, note, wanted, write};
 
 /// The project of the child, its way of making workspaces, the name of its first attempt, and
-/// how many there are.
+/// how many there are; or a delegation, and that its result comes and goes.
 const WORK_IN: &str = "RUNNERS_TEST_WORK_IN";
 /// How often a process is killed; more on demand.
 const CYCLES: &str = "RUNNERS_TEST_CYCLES";
@@ -47,6 +47,17 @@ fn work(spaces: &Spaces, first: &str, attempts: usize) {
     }
 }
 
+/// Brings a result to the user's files, takes it back, and lets go of all that is kept of it.
+fn come_and_go(spaces: &Spaces, delegation: &str) {
+    spaces.apply(delegation, How::Auto).unwrap();
+    spaces.revert(delegation).unwrap();
+    spaces.rollback(delegation).unwrap();
+    let limits = Limits { max_age: Duration::ZERO, quota_bytes: u64::MAX, unapplied: true };
+    for (what, _) in spaces.surplus(limits, |_| false).unwrap() {
+        spaces.clear_away(&what).unwrap();
+    }
+}
+
 /// The child of the tests below. On its own it works a little and is never killed.
 #[test]
 fn a_process_works_and_says_what_it_has_done() {
@@ -61,7 +72,10 @@ fn a_process_works_and_says_what_it_has_done() {
                 ..Default::default()
             };
             let spaces = Spaces::open_with(dir.as_ref(), state.as_ref(), &options).unwrap();
-            work(&spaces, first, attempts.parse().unwrap());
+            match attempts.parse() {
+                Ok(attempts) => work(&spaces, first, attempts),
+                Err(_) => come_and_go(&spaces, first),
+            }
         }
         // Whoever is killed can take no project of its own away.
         Err(_) => work(&Project::new().open(), "exec", 2),

@@ -4,13 +4,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use legation_runners::workspace::Wanted;
+use legation_runners::workspace::{Merge, Wanted};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::borrowed::elsewhere;
 use super::crash::{WAYS, assert_in_order, child, on_disk, take_up_one};
-use super::project::{Project, in_way, make_executable, write};
+use super::project::{Project, in_way, make_executable, note, write};
 
 /// Calls that change what is on the disk or mounted.
 const CHANGES: &[&str] = &[
@@ -66,7 +68,7 @@ enum Victim {
 /// Lets a child work and kills it before a change; what it said, and whether it was killed.
 fn worked_until(
     (call, step): (&str, usize),
-    project: &Project,
+    (project, work): (&Project, &str),
     (way, victim): (&str, Victim),
 ) -> (String, bool) {
     // Not every machine knows all of these calls.
@@ -83,7 +85,7 @@ fn worked_until(
         }
     };
     let before = ["sh", "-c", &before, "sh"];
-    let mut child = child(&before, (project, way), &format!("exec-{call}-{step}\n1"));
+    let mut child = child(&before, (project, way), work);
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     let is_over = child.wait().unwrap().success();
@@ -116,7 +118,9 @@ fn killed_before_every_step((way, wanted): (&str, Wanted), victim: Victim) {
         for call in CHANGES {
             for step in 1..MOST_STEPS {
                 forget(&project);
-                let (said, was_killed) = worked_until((call, step), &project, (way, victim));
+                let work = format!("exec-{call}-{step}\n1");
+                let (said, was_killed) =
+                    worked_until((call, step), (&project, &work), (way, victim));
                 let worked = said.lines().filter_map(|line| line.strip_prefix("worked "));
                 precious.extend(worked.map(str::to_owned));
                 let when = format!("killed before {call} {step}");
@@ -155,4 +159,73 @@ fn nor_does_one_whose_git_alone_is_killed() {
     for way in WAYS {
         killed_before_every_step(way, Victim::Git);
     }
+}
+
+/// A result of its own delegation that adds a file.
+fn result(project: &Project, delegation: &str) {
+    let spaces = project.open_after_a_kill();
+    let place = elsewhere(&spaces, delegation, &format!("exec-{delegation}"));
+    write(&place.root, &format!("{delegation}.txt"), "mine\n");
+    let kept = spaces.keep(&place, &note()).unwrap().unwrap();
+    assert!(matches!(spaces.merge(delegation, &kept).unwrap(), Merge::Clean { .. }));
+    spaces.remove(&place).unwrap();
+}
+
+/// The locks in a repository.
+fn locks(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let mut found: Vec<_> = folders.iter().flat_map(|folder| locks(folder)).collect();
+    found.extend(files.into_iter().filter(|path| path.extension() == Some("lock".as_ref())));
+    found
+}
+
+fn killed_while_a_result_comes_and_goes(victim: Victim) {
+    if let Some(why) = obstacle() {
+        writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
+        return;
+    }
+    in_way(Wanted::Worktree, || {
+        let project = Project::new();
+        project.git("branch spare");
+        let mut killed = 0;
+        for call in CHANGES {
+            for step in 1..MOST_STEPS {
+                let when = format!("killed before {call} {step}");
+                let delegation = format!("del-{call}-{step}");
+                result(&project, &delegation);
+                let order = format!("{delegation}\ncome and go");
+                let (_, was_killed) =
+                    worked_until((call, step), (&project, &order), (WAYS[0].0, victim));
+                drop(project.open_after_a_kill());
+                assert_eq!(locks(&project.dir().join(".git")), Vec::<PathBuf>::new(), "{when}");
+                assert_eq!(project.git("status --porcelain"), "", "{when}");
+                // The user goes on as ever, and so do we.
+                project.git("pack-refs --all");
+                project.git("branch -q -m spare other");
+                project.git("branch -q -m other spare");
+                let spaces = project.open();
+                if project.dir().join(format!("{delegation}.txt")).exists() {
+                    spaces.revert(&delegation).unwrap();
+                }
+                assert_eq!(project.git("ls-files"), ".gitignore\nREADME.md\nsrc/a.txt", "{when}");
+                if !was_killed {
+                    break;
+                }
+                killed += 1;
+            }
+        }
+        assert!(killed > FEWEST, "{killed}");
+        project.git("fsck --strict --no-dangling");
+    });
+}
+
+#[test]
+fn who_is_killed_before_any_change_while_a_result_comes_and_goes_leaves_all_or_nothing() {
+    killed_while_a_result_comes_and_goes(Victim::Worker);
+}
+
+#[test]
+fn nor_is_anything_left_half_done_where_git_alone_is_killed_over_it() {
+    killed_while_a_result_comes_and_goes(Victim::Git);
 }
