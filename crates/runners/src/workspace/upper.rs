@@ -37,10 +37,12 @@ enum Noted {
 
 /// Compares what an overlay wrote with the base. `None` if that does not tell all.
 ///
-/// What lies in the shared folders, named from the top, is not looked at.
+/// What it lies over may be another commit than the base: then what only the base has was written
+/// to the overlay as well, and leaves no mark there when it is deleted. What lies in the shared
+/// folders, named from the top, is not looked at.
 pub(super) fn compare_written(
     upper: &Path,
-    index: &Listing,
+    (index, lower): (&Listing, Option<&Listing>),
     (settled, shared): (Moment, &[String]),
 ) -> io::Result<Option<Changes>> {
     let attributes = match (is_namespaced(), may_mount()) {
@@ -56,7 +58,8 @@ pub(super) fn compare_written(
     if written.incomplete || written.folders.iter().any(is_far) {
         return Ok(None);
     }
-    let mut look = Look { index, seen: HashSet::new(), covered: Vec::new() };
+    let covered = lower.map(|lower| index.not_in(lower)).unwrap_or_default();
+    let mut look = Look { index, seen: HashSet::new(), covered };
     for folder in &written.folders {
         match noted(&below(upper, folder), attributes)? {
             Noted::Moved => return Ok(None),
@@ -95,7 +98,7 @@ struct Look<'a> {
     index: &'a Listing,
     /// Those that are still there, changed or not.
     seen: HashSet<usize>,
-    /// Those that cannot be seen through what lies over them.
+    /// Those that cannot be seen through what lies over them, if they were not met there.
     covered: Vec<Range<usize>>,
 }
 

@@ -89,6 +89,20 @@ impl Listing {
         among.start.checked_add(found)
     }
 
+    /// The numbers of all files that another one does not have.
+    pub(in super::super) fn not_in(&self, other: &Self) -> Vec<Range<usize>> {
+        let mut theirs = other.items.iter().map(|item| other.name(item)).peekable();
+        let mut found = Vec::new();
+        for (number, item) in (0_usize..).zip(&self.items) {
+            let name = self.name(item);
+            while theirs.next_if(|their| *their < name).is_some() {}
+            if theirs.peek() != Some(&name) {
+                found.push(number..number.saturating_add(1));
+            }
+        }
+        found
+    }
+
     /// Whether a file is there and as it was; see [`Entry::verdict`].
     pub(in super::super) fn verdict(
         &self,

@@ -128,10 +128,13 @@ impl Repository {
     /// folder any more.
     fn compared(&self, made: &Made) -> Result<Option<Changes>, Error> {
         let index = self.folders.own(&made.place.attempt).join("index");
-        if matches!(made.laid, Laid::Overlay { .. }) {
+        if let Laid::Overlay { lower } = &made.laid {
             let upper = self.folders.layer(&made.place.attempt).join("upper");
             let base = Listing::read(&index, self.user.hash_bytes)?;
-            let written = compare_written(&upper, &base, (made.settled, &made.shared));
+            let lower = self.index_below(lower, &made.place.base);
+            let lower = lower.map(|path| Listing::read(&path, self.user.hash_bytes)).transpose()?;
+            let indexes = (&base, lower.as_ref());
+            let written = compare_written(&upper, indexes, (made.settled, &made.shared));
             if let Some(changes) = written.map_err(Error::files("reading", &upper))? {
                 return Ok(Some(changes));
             }

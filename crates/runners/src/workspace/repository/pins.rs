@@ -96,6 +96,13 @@ impl Repository {
         all.map(|name| format!("{name}/files")).collect()
     }
 
+    /// The index of the pin that an overlay lies over, if it is not one of this commit.
+    pub(super) fn index_below(&self, lower: &[String], commit: &str) -> Option<PathBuf> {
+        let (name, _) = lower.first()?.split_once('/')?;
+        let is_same = name.split_once('-').is_some_and(|(pinned, _)| pinned == commit);
+        (!is_same).then(|| self.pins().join(name).join("index"))
+    }
+
     /// The index of a pin.
     pub(super) fn pinned_index(&self, pin: &Pin) -> PathBuf {
         self.pins().join(&pin.name).join("index")

@@ -5,9 +5,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use legation_runners::workspace::{Candidate, Error, Kept, Outlook, Spaces};
+use legation_runners::workspace::{Candidate, Error, Kept, New, Options, Outlook, Place, Spaces};
 
-use super::project::{Project, conflicts, create, in_every_way, keep, merge, read, write};
+use super::project::{
+    Project, conflicts, create, files, git, in_every_way, keep, merge, read, wanted, write,
+};
 
 fn foreseen(spaces: &Spaces, kept: &Kept) -> Candidate {
     match spaces.foresee("del-1", kept).unwrap() {
@@ -91,7 +93,7 @@ fn what_has_the_same_files_in_another_order_is_not_new() {
         let (one, two) = (keep(&spaces, &first), keep(&spaces, &second));
         merge(&spaces, &one);
         merge(&spaces, &two);
-        let mut third = super::project::wanted("del-1", "exec-3");
+        let mut third = wanted("del-1", "exec-3");
         third.with = vec![one.commit, two.commit];
         let third = spaces.create(&third).unwrap();
         write(&third.root, "three.txt", "3\n");
@@ -370,4 +372,52 @@ fn a_conflict_of_a_folder_with_a_file_has_the_name_of_both() {
         let kept = keep(&spaces, &second);
         assert_eq!(conflicts(spaces.merge("del-1", &kept).unwrap()), ["n"]);
     });
+}
+
+/// The workspace of a step after one that has made files, some of them beside those of the user.
+fn second_step(spaces: &Spaces) -> Place {
+    let first = create(spaces, "exec-1");
+    for path in ["top.txt", "src/made.txt", "made/one.txt", "made/deep/two.txt", "moved/x.txt"] {
+        write(&first.root, path, "made\n");
+    }
+    let kept = keep(spaces, &first);
+    merge(spaces, &kept);
+    let new = New { with: vec![kept.commit], ..wanted("del-1", "exec-2") };
+    spaces.create(&new).unwrap()
+}
+
+#[test]
+fn what_a_step_deletes_or_moves_of_an_earlier_one_is_gone() {
+    // Whether git looks by itself or is told what to look at.
+    for told_from in [usize::MAX, 1] {
+        in_every_way(|| {
+            for is_committed in [false, true] {
+                let project = Project::new();
+                let spaces = project.open_with(Options { told_from, ..Options::default() });
+                let second = second_step(&spaces);
+                assert_eq!(files(&spaces, &second), Vec::<String>::new());
+                let at = |path: &str| second.root.join(path);
+                if is_committed {
+                    git(&second.root, "rm -q -r top.txt src/made.txt made");
+                    git(&second.root, "mv moved src/there");
+                    git(&second.root, "commit -q -m tidied");
+                } else {
+                    fs::remove_file(at("top.txt")).unwrap();
+                    fs::remove_file(at("src/made.txt")).unwrap();
+                    fs::remove_dir_all(at("made")).unwrap();
+                    fs::rename(at("moved"), at("src/there")).unwrap();
+                    git(&second.root, "add -A");
+                }
+                assert_eq!(git(&second.root, "status --porcelain").is_empty(), is_committed);
+                let gone = ["made/deep/two.txt", "made/one.txt", "moved/x.txt", "src/made.txt"];
+                let changed = [&gone[..], &["src/there/x.txt", "top.txt"]].concat();
+                assert_eq!(files(&spaces, &second), changed);
+                let result = merge(&spaces, &keep(&spaces, &second));
+                assert_eq!(
+                    project.git(&format!("ls-tree -r --name-only {result}")),
+                    ".gitignore\nREADME.md\nsrc/a.txt\nsrc/there/x.txt"
+                );
+            }
+        });
+    }
 }
