@@ -133,6 +133,8 @@ pub struct Job {
     pub agent: AgentId,
     /// Who asked, if it is an agent.
     pub parent: Option<AgentId>,
+    /// The subtask in a line.
+    pub title: String,
     /// What it is told.
     pub brief: Brief,
     /// What its workspace is made from.

@@ -159,6 +159,7 @@ impl<W: World> Desk<W> {
             session: attempt.session.clone(),
             agent: attempt.agent.clone(),
             parent: asked_by,
+            title: subtask.title.clone(),
             brief: brief(&self.state, no, told, (now, self.slots.free())),
             base: Base {
                 parent: place,

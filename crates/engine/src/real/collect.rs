@@ -2,8 +2,8 @@
 
 use legation_core::agent::Definition;
 use legation_core::returns::{
-    self, CompiledSchema, Expectation, Fact, Receipt, Return, ReturnStatus, StopReason,
-    Verification, Violation, quality_of,
+    self, CompiledSchema, Expectation, Fact, Receipt, Return, ReturnStatus, StopReason, Violation,
+    quality_of,
 };
 use legation_core::tree::command::{End, Said, Timing};
 use legation_runners::artifacts::WorkspaceFiles;
@@ -41,16 +41,15 @@ impl Inner {
             self.on_spaces(move |spaces| spaces.look(&place)).await.unwrap_or_default()
         };
         let seen = seen_from(place, seen);
-        let verify = match &said {
-            Said::Return(claim) if claim.status == ReturnStatus::Completed => {
-                self.verify(Owner::of(job), place, &definition, live).await
-            }
-            Said::Return(_) | Said::Invalid(_) | Said::Nothing | Said::NotStarted { .. } => {
-                Vec::new()
-            }
-        };
-        let mut receipt = receipt(job, (&heard, handed_in.as_ref()), seen, verify);
+        let mut receipt = receipt(job, (&heard, handed_in.as_ref()), seen);
         self.pricing(job).enter(&heard.hearing, &mut receipt);
+        let is_completed = matches!(&said, Said::Return(claim)
+            if claim.status == ReturnStatus::Completed);
+        if is_completed && !definition.legation.verify.is_empty() {
+            // What these commands leave is nothing that the agent did.
+            self.keep_as_it_is(job, place, receipt.cost_usd).await;
+            receipt.verify = self.verify(Owner::of(job), place, &definition, live).await;
+        }
         let hold_until = hold_until(&said);
         if let Some(until) = hold_until {
             self.leave_alone(job, until);
@@ -148,12 +147,7 @@ fn tail(text: &str) -> String {
     text.get(from..).unwrap_or_default().to_owned()
 }
 
-fn receipt(
-    job: &Job,
-    (heard, handed_in): (&Heard, Option<&HandedIn>),
-    seen: Seen,
-    verify: Vec<Verification>,
-) -> Receipt {
+fn receipt(job: &Job, (heard, handed_in): (&Heard, Option<&HandedIn>), seen: Seen) -> Receipt {
     let told = heard.hearing.usage();
     let used = handed_in.map(|handed_in| handed_in.usage).unwrap_or_default();
     let streamed = Some(told.tokens).filter(|tokens| *tokens != Default::default());
@@ -185,7 +179,6 @@ fn receipt(
         in_submodules: seen.in_submodules,
         not_shared: seen.not_shared,
         commits: seen.commits,
-        verify,
         tokens,
         cost_usd,
         brief_cut: job.brief.cut.iter().map(|what| (*what).to_owned()).collect(),

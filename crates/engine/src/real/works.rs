@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use legation_core::Code;
 use legation_core::ids::DelegationId;
+use legation_core::money::Usd;
 use legation_core::tree::Command;
 use legation_core::tree::event::{MergeOutcome, NotBrought, in_words};
 use legation_runners::command::leavings;
 use legation_runners::supervise::{Traces, reap};
-use legation_runners::workspace::{Error, Kept, Merge, Note, Spaces};
+use legation_runners::workspace::{Error, Kept, Merge, Note, Place, Spaces};
 
 use super::Inner;
 use super::live::Live;
 use crate::mail::Mailbox;
-use crate::world::Work;
+use crate::world::{Job, Work};
 
 /// How the sides are called where a result meets the files of whoever asked for it.
 const SIDES: [&str; 2] = ["you", "the delegation"];
@@ -58,6 +59,19 @@ impl Inner {
     pub(super) async fn keep_early(&self, work: Work) {
         // What is in the way is told when its turn has come.
         drop(self.on_spaces(move |spaces| keep(spaces, &work)).await);
+    }
+
+    /// Keeps what an attempt has done so far, before anything else is done in its workspace.
+    pub(super) async fn keep_as_it_is(&self, job: &Job, place: &Place, cost: Option<Usd>) {
+        let (agent, session) = (job.agent.to_string(), job.session.to_string());
+        let note = Note { agent, session, cost, title: job.title.clone() };
+        let place = place.clone();
+        let kept = self.on_spaces(move |spaces| {
+            let _turn = spaces.turn_of(&place.attempt);
+            spaces.keep_once(&place, &note)
+        });
+        // What is in the way is told when its turn to be merged has come.
+        drop(kept.await);
     }
 
     /// Merges the work of an attempt into its delegation's result.

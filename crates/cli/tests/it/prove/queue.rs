@@ -182,3 +182,23 @@ fn a_nested_result_that_meets_its_parents_own_changes_is_blocked_and_kept() {
     let (_, again) = stage.json(&["status", id]);
     assert_eq!((status(&again), &again["details"]), ("blocked", &nested["details"]), "{again}");
 }
+
+#[test]
+fn what_verify_commands_leave_is_no_work_of_the_agents() {
+    for mechanism in ["auto", "copy"] {
+        let stage = Stage::new(&format!("{ONCE}[workspace]\nmechanism = \"{mechanism}\"\n"));
+        let check = "mkdir cache && echo x > cache/junk && echo other > a.txt && rm README.md";
+        verified(&stage, "a", "echo a > a.txt", check);
+        let (code, view) = stage.json(&["delegate", "--agent", "a", "Write"]);
+        assert_eq!((code, status(&view)), (0, "completed"), "{view}");
+        let receipt = &view["subtasks"][0]["receipt"];
+        assert_eq!(receipt["verify"][0]["exitCode"], 0, "{receipt}");
+        assert_eq!(receipt["filesChanged"], serde_json::json!(["a.txt"]));
+        let id = view["delegationId"].as_str().unwrap();
+        assert!(stage.legation(&["apply", "--yes", id]).output().unwrap().status.success());
+        let read = |file: &str| std::fs::read_to_string(stage.project().join(file)).ok();
+        assert_eq!(read("a.txt").as_deref(), Some("a\n"), "{mechanism}");
+        assert_eq!(read("README.md").as_deref(), Some("hello\n"), "{mechanism}");
+        assert!(!stage.project().join("cache").exists(), "{mechanism}");
+    }
+}
