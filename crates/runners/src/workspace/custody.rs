@@ -308,14 +308,7 @@ impl Spaces {
     pub fn clear_away(&self, surplus: &Surplus) -> Result<(), Error> {
         match surplus {
             Surplus::Workspace(standing) => {
-                let known = standing.provenance.as_ref();
-                let note = known.map(|known| Note {
-                    agent: known.agent.clone(),
-                    session: known.session.clone(),
-                    cost: known.cost,
-                    title: String::new(),
-                });
-                self.keep_once(&standing.place, &note.unwrap_or_default())?;
+                self.keep_standing(standing)?;
                 // Not by way of the pool, which would only give it another name.
                 self.clear(&standing.place.attempt)
             }
@@ -326,6 +319,19 @@ impl Spaces {
             Surplus::Spare(spare) => self.mechanism.drop_spare(spare),
             Surplus::Names(names) => self.mechanism.drop_names(names),
         }
+    }
+
+    /// Keeps the work of a workspace that nobody uses any more, with what is known of where it
+    /// came from.
+    pub fn keep_standing(&self, standing: &Standing) -> Result<Option<Kept>, Error> {
+        let known = standing.provenance.as_ref();
+        let note = known.map(|known| Note {
+            agent: known.agent.clone(),
+            session: known.session.clone(),
+            cost: known.cost,
+            title: String::new(),
+        });
+        self.keep_once(&standing.place, &note.unwrap_or_default())
     }
 
     /// Notes where work comes from, before it is kept.

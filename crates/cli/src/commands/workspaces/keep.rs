@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use legation_runners::workspace::Note;
 use serde_json::json;
 
 use super::stock::Stock;
@@ -26,7 +25,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let mut reference = entry.work.as_ref().map(|work| work.reference.clone());
     // Nobody works there any more, so what is there now is all there will be.
     if let Some(standing) = entry.standing.as_ref().filter(|_| stays && !entry.in_use) {
-        let kept = stock.spaces.keep_once(&standing.place, &Note::default());
+        let kept = stock.spaces.keep_standing(standing);
         let kept = kept.map_err(|problem| failed(&problem))?;
         reference = kept.map(|kept| kept.reference).or(reference);
     }
