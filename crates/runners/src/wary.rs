@@ -1,19 +1,59 @@
-//! Opening files that a child may have put there.
+//! Opening and changing what a child may have put there, and may put something else instead of.
 //!
 //! It could have put anything: a link that leads elsewhere, a pipe that nobody ever writes
 //! to. Only files are opened, and nothing is waited for.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, open as open_folder, openat2, unlinkat};
+use rustix::io::Errno;
 
 /// Opens a file to read it. The way to it may have links, its last step not.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let mut options = OpenOptions::new();
+    checked(options.read(true).custom_flags(flags.bits().cast_signed()).open(path)?)
+}
+
+/// The same of a file below a folder, on the way to which there are no links.
+pub fn open_below(folder: &Path, path: &Path) -> io::Result<File> {
+    checked(reach(folder, path, OFlags::NONBLOCK)?.into())
+}
+
+/// Whatever is below a folder, as a place: it can be looked at and changed, and stays the same
+/// whatever is put there instead. There are no links on the way.
+pub fn place_below(folder: &Path, path: &Path) -> io::Result<OwnedFd> {
+    reach(folder, path, OFlags::PATH)
+}
+
+/// Removes a file below a folder. There are no links on the way.
+pub fn remove_below(folder: &Path, path: &Path) -> io::Result<()> {
+    let above = path.parent().unwrap_or_else(|| Path::new(""));
+    let above = reach(folder, above, OFlags::PATH | OFlags::DIRECTORY)?;
+    let name = path.file_name().unwrap_or_default();
+    Ok(unlinkat(&above, name, AtFlags::empty())?)
+}
+
+/// Where the kernel cannot tell (before Linux 5.6), there may be links on the way.
+fn reach(folder: &Path, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    if path.as_os_str().is_empty() {
+        return Ok(open_folder(folder, flags, Mode::empty())?);
+    }
+    let way = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let below = open_folder(folder, way, Mode::empty())?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match openat2(&below, path, flags, Mode::empty(), resolve) {
+        Err(Errno::NOSYS) => Ok(open_folder(folder.join(path), flags, Mode::empty())?),
+        other => Ok(other?),
+    }
+}
+
+fn checked(file: File) -> io::Result<File> {
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(ErrorKind::InvalidInput.into()),

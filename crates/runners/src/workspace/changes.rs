@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, Metadata, Permissions};
+use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -15,6 +16,8 @@ use super::Error;
 use super::folders::Moment;
 use super::index::{Index, Verdict};
 use super::walk::{Locked, MAX_PATH_BYTES, below, walk};
+use crate::depths::path_of;
+use crate::wary;
 
 /// How often the clock of the file system is asked whether it has moved on.
 const MAX_TICKS: usize = 20;
@@ -124,7 +127,7 @@ impl Changes {
         };
         for path in self.others.iter().filter(is_rule) {
             // Should this fail, git is not waited for longer than for anything else.
-            drop(fs::remove_file(below(root, path)));
+            drop(wary::remove_below(root, &below(Path::new(""), path)));
         }
     }
 
@@ -138,27 +141,27 @@ impl Changes {
             let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
             ways.extend(slashes.filter_map(|(at, _)| path.get(..at)));
         }
-        // From the top down, since none is reached through one that is closed.
+        // From the top down, since none is reached through one that is closed. Should it fail, git
+        // says so with the file's name.
         for way in ways {
-            let folder = below(root, way);
-            let Ok(found) = fs::symlink_metadata(&folder) else { continue };
-            if found.is_dir() && found.mode() & 0o700 != 0o700 {
-                // Should this fail, git says so with the file's name.
-                let mode = Permissions::from_mode(found.mode() | 0o700);
-                drop(fs::set_permissions(&folder, mode));
-            }
+            drop(open_up((root, way), |found| if found.is_dir() { 0o700 } else { 0 }));
         }
         for path in self.added.iter().chain(&self.modified).chain(unsure) {
-            let path = below(root, path);
-            let closed = fs::symlink_metadata(&path)
-                .is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o400 == 0);
-            if closed {
-                // Should this fail, git says so with the file's name.
-                let mode =
-                    fs::symlink_metadata(&path).map_or(0o600, |metadata| metadata.mode() | 0o400);
-                drop(fs::set_permissions(&path, Permissions::from_mode(mode)));
-            }
+            drop(open_up((root, path), |found| if found.is_file() { 0o400 } else { 0 }));
         }
+    }
+}
+
+/// Lets its owner do more with something below a folder, whatever somebody puts in its place.
+fn open_up((root, path): (&Path, &[u8]), more: impl Fn(&Metadata) -> u32) -> io::Result<()> {
+    let place = wary::place_below(root, &below(Path::new(""), path))?;
+    let at = path_of(&place);
+    let found = fs::metadata(&at)?;
+    let mode = found.mode() | more(&found);
+    if mode == found.mode() {
+        Ok(())
+    } else {
+        fs::set_permissions(at, Permissions::from_mode(mode))
     }
 }
 

@@ -23,6 +23,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::Error;
 use super::process::{Bounds, Said, converse};
+use crate::fence::Fence;
 
 /// How long one git process may take; a child can put a pipe where an object belongs.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -79,6 +80,7 @@ pub(super) struct Call<'a> {
     input: Vec<u8>,
     limit: Duration,
     is_undisturbed: bool,
+    fence: Option<Fence>,
 }
 
 impl Git {
@@ -116,7 +118,7 @@ impl Git {
         }
         command.arg("-c").arg(format!("core.fsmonitor={monitor}")).arg(name);
         let (name, input, limit) = (name.to_owned(), Vec::new(), LIMIT);
-        Call { git: self, command, name, input, limit, is_undisturbed: false }
+        Call { git: self, command, name, input, limit, is_undisturbed: false, fence: None }
     }
 }
 
@@ -175,6 +177,12 @@ impl Call<'_> {
         self
     }
 
+    /// Lets it read and write no more than this, as far as the kernel can hold that.
+    pub(super) fn inside(mut self, fence: Option<Fence>) -> Self {
+        self.fence = fence;
+        self
+    }
+
     /// Objects that may be read beside those of the repository, and never written.
     pub(super) fn borrowing<'p>(self, folders: impl IntoIterator<Item = &'p Path>) -> Self {
         let mut quoted = String::new();
@@ -220,7 +228,7 @@ impl Call<'_> {
             .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stdout(Stdio::piped())
             .stderr(to.map_or_else(Stdio::piped, Stdio::from));
-        Ok((self.command.spawn()?, complaints))
+        Ok((begun(&mut self.command, self.fence.as_ref())?, complaints))
     }
 
     /// Runs it; anything but success is an error. Answers with its output.
@@ -238,18 +246,18 @@ impl Call<'_> {
 
     /// Runs it with its output as the input of another; both must succeed.
     pub(super) fn pipe(mut self, mut other: Call<'_>) -> Result<(), Error> {
-        let spawn = |command: &mut Command| {
-            command
-                .stderr(Stdio::piped())
-                .spawn()
+        let spawn = |command: &mut Command, fence: Option<&Fence>| {
+            begun(command.stderr(Stdio::piped()), fence)
                 .map_err(Error::files("starting", Path::new("git")))
         };
         // Nobody has to be there for it to be read.
         let input = filed(&self.input).map_err(Error::files("starting", Path::new("git")))?;
-        let mut first = spawn(self.command.stdin(input).stdout(Stdio::piped()))?;
+        let stdout = Stdio::piped();
+        let mut first = spawn(self.command.stdin(input).stdout(stdout), self.fence.as_ref())?;
         self.git.started.fetch_add(1, Ordering::Relaxed);
         let between = first.stdout.take().map_or_else(Stdio::null, Stdio::from);
-        let second = spawn(other.command.stdin(between).stdout(Stdio::piped()));
+        let stdout = Stdio::piped();
+        let second = spawn(other.command.stdin(between).stdout(stdout), other.fence.as_ref());
         let (mut second, bounds) = match second {
             Ok(second) => (second, bounds(LIMIT)),
             Err(error) => {
@@ -271,6 +279,14 @@ impl Call<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Starts a process, inside a fence if there is to be one.
+fn begun(command: &mut Command, fence: Option<&Fence>) -> io::Result<Child> {
+    match fence {
+        Some(fence) => fence.start(command).map(|(child, _)| child).map_err(io::Error::other),
+        None => command.spawn(),
     }
 }
 

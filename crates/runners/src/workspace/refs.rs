@@ -5,7 +5,7 @@
 //! below `refs/` leads nowhere. Nothing is ever written here.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 use std::string::FromUtf8Error;
@@ -24,8 +24,10 @@ const MAX_STEPS: usize = 5;
 /// Where the repository's own folder and the one it shares with its worktrees are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names<'a> {
-    pub(super) own: &'a Path,
-    pub(super) shared: &'a Path,
+    own: &'a Path,
+    shared: &'a Path,
+    /// Whether no link is followed on the way to any of them.
+    is_childs: bool,
 }
 
 /// What a repository has checked out.
@@ -44,10 +46,29 @@ pub(super) fn is_too_long(packed: &Path) -> bool {
     fs::metadata(packed).is_ok_and(|found| found.len() > MAX_PACKED_BYTES)
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    /// Those of a child's repository: a link in it could lead to names of somebody else.
+    pub(super) fn of_child(folder: &'a Path) -> Self {
+        Self { own: folder, shared: folder, is_childs: true }
+    }
+
+    /// Those of the user's.
+    pub(super) fn of_user(own: &'a Path, shared: &'a Path) -> Self {
+        Self { own, shared, is_childs: false }
+    }
+
+    /// What is in a file of its folder.
+    fn read(&self, (folder, name): (&Path, &str), most_bytes: u64) -> Option<String> {
+        let opened = match self.is_childs {
+            true => wary::open_below(folder, Path::new(name)),
+            false => wary::open(&folder.join(name)),
+        };
+        text_of(opened.ok()?, most_bytes)
+    }
+
     /// What is checked out.
     pub(super) fn head(&self) -> Head {
-        let Some(text) = read(&self.own.join("HEAD"), MAX_LOOSE_BYTES) else {
+        let Some(text) = self.read((self.own, "HEAD"), MAX_LOOSE_BYTES) else {
             return Head::Unclear;
         };
         match target(&text) {
@@ -64,7 +85,7 @@ impl Names<'_> {
     pub(super) fn resolve(&self, name: &str) -> Option<String> {
         let mut name = name.to_owned();
         for _ in 0..MAX_STEPS {
-            let Some(text) = read(&self.shared.join(&name), MAX_LOOSE_BYTES) else {
+            let Some(text) = self.read((self.shared, &name), MAX_LOOSE_BYTES) else {
                 return self.packed(&name);
             };
             match target(&text) {
@@ -105,7 +126,7 @@ impl Names<'_> {
                 if kind.is_dir() && name.len() < MAX_NAME_BYTES {
                     folders.push((name, entry.path()));
                 } else if kind.is_file()
-                    && let Some(text) = read(&entry.path(), MAX_LOOSE_BYTES)
+                    && let Some(text) = self.read((self.shared, &name), MAX_LOOSE_BYTES)
                     && let Target::Commit(id) = target(&text)
                 {
                     found.insert(name, id);
@@ -113,7 +134,7 @@ impl Names<'_> {
             }
         }
         // Afterwards, so that what is packed meanwhile is in one of the two.
-        let packed = read(&self.shared.join("packed-refs"), MAX_PACKED_BYTES).unwrap_or_default();
+        let packed = self.read((self.shared, "packed-refs"), MAX_PACKED_BYTES).unwrap_or_default();
         let packed = packed.lines().filter_map(|line| line.split_once(' '));
         for (id, name) in packed.filter(|(id, name)| is_id(id) && is_meant(name)).take(most) {
             found.entry(name.to_owned()).or_insert_with(|| id.to_owned());
@@ -123,14 +144,14 @@ impl Names<'_> {
 
     /// What a name pointed to, the newest first, as far as its log tells.
     pub(super) fn earlier(&self, name: &str, most: usize) -> Vec<String> {
-        let log = self.shared.join("logs").join(name);
-        let text = read(&log, MAX_PACKED_BYTES).unwrap_or_default();
+        let log = format!("logs/{name}");
+        let text = self.read((self.shared, &log), MAX_PACKED_BYTES).unwrap_or_default();
         let ids = text.lines().rev().filter_map(|line| line.split(' ').nth(1));
         ids.filter(|id| is_id(id)).take(most).map(str::to_owned).collect()
     }
 
     fn packed(&self, name: &str) -> Option<String> {
-        let text = read(&self.shared.join("packed-refs"), MAX_PACKED_BYTES)?;
+        let text = self.read((self.shared, "packed-refs"), MAX_PACKED_BYTES)?;
         let mut lines = text.lines().filter_map(|line| line.split_once(' '));
         let (commit, _) = lines.find(|(_, named)| *named == name)?;
         is_id(commit).then(|| commit.to_owned())
@@ -174,10 +195,9 @@ pub(super) fn is_name(name: &str) -> bool {
     !is_odd && name.split('/').all(is_step)
 }
 
-/// A file that is not too large. What is no text in it, a name in an old encoding, does not
-/// count: the rest does.
-pub(super) fn read(path: &Path, most_bytes: u64) -> Option<String> {
-    let file = wary::open(path).ok()?;
+/// What is in a file that is not too large. What is no text in it, a name in an old encoding,
+/// does not count: the rest does.
+fn text_of(file: File, most_bytes: u64) -> Option<String> {
     if file.metadata().ok()?.len() > most_bytes {
         return None;
     }

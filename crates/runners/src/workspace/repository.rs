@@ -40,6 +40,7 @@ mod trial;
 mod underway;
 mod unfinished;
 mod user;
+mod wariness;
 mod works;
 
 use std::collections::{HashMap, HashSet};
@@ -100,6 +101,8 @@ pub(super) struct Repository {
     lending: Mutex<()>,
     /// Held while the result of a delegation moves, so that merges queue up.
     results: Mutex<HashMap<String, HashSet<String>>>,
+    /// The workspaces in which somebody is at work, and how many know of it.
+    at_work: Mutex<HashMap<PathBuf, usize>>,
     /// Histories by base and head, which never change.
     histories: Mutex<HashMap<(String, String), History>>,
     /// The files of commits, which never change either.
@@ -166,6 +169,7 @@ impl Repository {
             shelf: Shelf::default(),
             lending: Mutex::default(),
             results,
+            at_work: Mutex::default(),
             histories,
             trees: Mutex::default(),
             signature: Mutex::default(),
@@ -210,6 +214,7 @@ impl Repository {
     /// A command on files, with a repository and an index of ours.
     fn on_ground(&self, name: &str, ground: &Ground) -> Call<'_> {
         let call = self.git.call(name, Trust::Repository).env("GIT_DIR", &ground.git_dir);
+        let call = call.inside(self.around(name, ground));
         let call = call.env("GIT_OBJECT_DIRECTORY", &ground.objects);
         let call = call.env("GIT_INDEX_FILE", &ground.index);
         call.env("GIT_WORK_TREE", &ground.root).within(&ground.root)
@@ -247,7 +252,7 @@ impl Repository {
     /// Where a name of the user's repository points.
     fn resolve(&self, name: &str) -> Result<Option<String>, Error> {
         if self.user.names_in_files {
-            let names = Names { own: &self.user.git_dir, shared: &self.user.common_dir };
+            let names = Names::of_user(&self.user.git_dir, &self.user.common_dir);
             return Ok(names.resolve(name));
         }
         let call = self.git.call("rev-parse", Trust::Repository).env("GIT_DIR", &self.user.git_dir);

@@ -16,6 +16,7 @@ use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::io::Errno;
 
 use crate::depths::{Met, Visitor, go_down, path_of};
+use crate::wary;
 
 /// Bytes of a path from the top with which the system, and git, can name something.
 const MAX_NAMED_BYTES: usize = 4095;
@@ -130,7 +131,8 @@ fn list((top, folder): (&Path, &[u8]), locked: Locked) -> io::Result<ReadDir> {
     let at = below(top, folder);
     match fs::read_dir(&at) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied && locked == Locked::Open => {
-            fs::set_permissions(&at, Permissions::from_mode(0o700))?;
+            let place = wary::place_below(top, &below(Path::new(""), folder))?;
+            fs::set_permissions(path_of(&place), Permissions::from_mode(0o700))?;
             fs::read_dir(&at)
         }
         // From the top it can be named.

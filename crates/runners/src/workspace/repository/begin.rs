@@ -75,7 +75,7 @@ impl Repository {
 
     /// What the user has checked out; nothing in a repository without a commit.
     pub(super) fn user_head(&self) -> Result<Option<String>, Error> {
-        let names = Names { own: &self.user.git_dir, shared: &self.user.common_dir };
+        let names = Names::of_user(&self.user.git_dir, &self.user.common_dir);
         let head = if self.user.names_in_files { names.head() } else { Head::Unclear };
         match head {
             Head::At { commit, .. } => Ok(Some(commit)),
@@ -103,6 +103,7 @@ impl Repository {
         let made = self.folders.made(attempt)?;
         let made =
             made.ok_or_else(|| Error::Unknown { what: "workspace", id: attempt.to_owned() })?;
+        let _wary = self.beware_of(&made.place);
         if start.include_dirty {
             let title = "Uncommitted work of the attempt that delegates".to_owned();
             let note = Note { title, ..Note::default() };

@@ -6,7 +6,6 @@
 //! the user's. Where there is nothing else, no process is started.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
 
 use super::super::git::Trust;
 use super::super::refs::Names;
@@ -131,11 +130,7 @@ const OBJECTS: &[&str] = &["--objects", "--no-object-names", "--filter=tree:0"];
 /// The names in a child's repository, as they are kept.
 fn names_in(place: &Place) -> Vec<(String, String)> {
     let Some(folder) = own_repository(place) else { return Vec::new() };
-    // A link could lead to names that are not the child's.
-    if !fs::symlink_metadata(folder.join("refs")).is_ok_and(|found| found.is_dir()) {
-        return Vec::new();
-    }
-    let names = Names { own: &folder, shared: &folder };
+    let names = Names::of_child(&folder);
     let all = names.all(MAX_SEEN).into_iter().filter(|(name, _)| !name.starts_with(REMOTES));
     let mut found: BTreeMap<String, String> =
         all.map(|(name, id)| (shortened(&name, &id), id)).collect();

@@ -28,6 +28,7 @@ impl Repository {
     pub(super) fn bring_into(&self, into: &Place, delegation: &str) -> Result<Merge, Error> {
         let begun = self.folders.begun(delegation)?;
         let made = self.folders.known(into)?;
+        let _wary = self.beware_of(&made.place);
         let Some(tip) = self.tip(delegation)?.filter(|tip| *tip != begun.base) else {
             return Ok(Merge::Nothing);
         };
@@ -70,7 +71,9 @@ impl Repository {
         let place = &made.place;
         let call = |name: &str| self.on_place(name, place).env("GIT_INDEX_FILE", &staged.index);
         if let Err(why) = call("read-tree").args(["-m", "-u", &staged.commit, &target]).run() {
-            let checkout = Checkout { root: &place.root, is_whole: false, call: Box::new(call) };
+            let scratch = self.folders.own(&place.attempt);
+            let checkout =
+                Checkout { root: &place.root, is_whole: false, scratch, call: Box::new(call) };
             self.put_back(&checkout, (&staged.commit, &target), &why.to_string())?;
             return Err(why);
         }
@@ -99,7 +102,7 @@ impl Repository {
 /// Moves what a child's repository has checked out, without ever leaving that folder.
 fn move_along(folder: &Path, commit: &str, index: &Path) -> io::Result<()> {
     let line = format!("{commit}\n");
-    match (Names { own: folder, shared: folder }).head() {
+    match Names::of_child(folder).head() {
         Head::At { name: Some(name), .. } => replace(folder, &name, &mut line.as_bytes(), None)?,
         Head::At { name: None, .. } => replace(folder, "HEAD", &mut line.as_bytes(), None)?,
         Head::Unborn { .. } | Head::Unclear => return Ok(()),

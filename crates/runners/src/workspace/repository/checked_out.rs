@@ -18,7 +18,7 @@ impl Repository {
         let common = &self.user.common_dir;
         let others = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
         let mut folders = others.map(|entry| entry.path()).chain([common.clone()]);
-        let is_on = |folder: &Path| match (Names { own: folder, shared: common }).head() {
+        let is_on = |folder: &Path| match Names::of_user(folder, common).head() {
             Head::At { name, .. } => name.as_deref() == Some(branch),
             Head::Unborn { name } => name == branch,
             Head::Unclear => false,

@@ -69,11 +69,6 @@ impl Repository {
         Ok(Applied { files, commit: self.user_head()? })
     }
 
-    /// The name of an index that nobody else uses.
-    pub(super) fn scratch_index(&self) -> PathBuf {
-        self.folders.state.join(format!("apply-{}.index", super::super::record::fresh()))
-    }
-
     /// Changes the user's files by what lies between two commits, the second a child of
     /// the first. Answers with the files.
     pub(super) fn step(
@@ -83,7 +78,7 @@ impl Repository {
         errand: Errand<'_>,
     ) -> Result<Option<Vec<String>>, Error> {
         let head = self.user_head()?;
-        let index = self.scratch_index();
+        let index = scratch_index(&self.folders.state);
         let before = self.snapshot(top, head.as_deref(), &index)?;
         let changed = self.change((top, &index), (&before, between), errand);
         // It may not have come to that; and nobody else knows of this file.
@@ -131,4 +126,9 @@ impl Repository {
         self.on_record((before, &after), errand, (true, go))?;
         Ok(Some(names(files)))
     }
+}
+
+/// The name of an index that nobody else uses.
+pub(super) fn scratch_index(folder: &Path) -> PathBuf {
+    folder.join(format!("apply-{}.index", super::super::record::fresh()))
 }

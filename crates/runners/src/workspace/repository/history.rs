@@ -35,7 +35,7 @@ impl Repository {
     /// The history in a workspace; `None` if there is none that can be used.
     pub(super) fn history(&self, place: &Place) -> Result<Option<History>, Error> {
         let Some(folder) = own_repository(place) else { return Ok(None) };
-        let names = Names { own: &folder, shared: &folder };
+        let names = Names::of_child(&folder);
         let Head::At { commit: head, .. } = names.head() else { return Ok(None) };
         if head == place.base {
             let (commits, onto) = (Vec::new(), Vec::new());
@@ -50,7 +50,7 @@ impl Repository {
         // What the user's names hold is nothing that it did, whatever it has merged.
         let lent = self.lent_commits().into_iter().map(|commit| format!("^{commit}\n"));
         let range: String = lent.chain([format!("{head}\n^{}\n", place.base)]).collect();
-        let call = self.on_objects("rev-list").borrowing([&*objects]);
+        let call = self.on_childs("rev-list", (place, &objects));
         let call = call.args(["--topo-order", "--boundary", &most, "--ignore-missing", "--stdin"]);
         let said = call.input(range.into_bytes()).ask()?;
         let text = String::from_utf8_lossy(&said.out).into_owned();
@@ -65,7 +65,7 @@ impl Repository {
         let descends = match onto.contains(&place.base) {
             true => true,
             // Nor is it said of a commit that is not there.
-            false => match self.has_below(&objects, (&place.base, &head))? {
+            false => match self.has_below((place, &objects), &head)? {
                 Some(has) => has,
                 None => return Ok(None),
             },
@@ -84,6 +84,10 @@ impl Repository {
     /// The history in a workspace, once the user's objects have all of it and of what it builds
     /// on; `None` if there is none that can be used.
     pub(super) fn taken_over(&self, place: &Place) -> Result<Option<History>, Error> {
+        if !self.lent().is_dir() {
+            // Somebody has deleted it.
+            self.lend(self.user_head()?.as_deref())?;
+        }
         let history = self.history(place)?;
         let onto = history.as_ref().map_or(&[][..], |found| &found.onto);
         let missing = self.hold(&place.base, onto)?;
@@ -96,15 +100,15 @@ impl Repository {
         Ok(is_whole.then_some(history))
     }
 
-    /// Whether one commit is in the history of another, as far as a child's objects tell;
-    /// `None` if they do not.
+    /// Whether the base is in the history of a commit, as far as a child's objects tell; `None`
+    /// if they do not.
     fn has_below(
         &self,
-        objects: &Path,
-        (older, newer): (&str, &str),
+        (place, objects): (&Place, &Path),
+        head: &str,
     ) -> Result<Option<bool>, Error> {
-        let call = self.on_objects("merge-base").borrowing([objects]);
-        Ok(match call.args(["--is-ancestor", older, newer]).ask()?.code {
+        let call = self.on_childs("merge-base", (place, objects));
+        Ok(match call.args(["--is-ancestor", &place.base, head]).ask()?.code {
             0 => Some(true),
             1 => Some(false),
             _ => None,
@@ -122,7 +126,8 @@ impl Repository {
         let wanted: String = ids.iter().map(|id| format!("{id}\n")).collect();
         let but: String = but.iter().map(|id| format!("^{id}\n")).collect();
         let wanted = format!("{wanted}{but}^{}\n", place.base).into_bytes();
-        let pack = self.on_objects("pack-objects").borrowing([&*objects]);
+        // Of what it only names it is handed nothing, and neither is whoever works for it.
+        let pack = self.on_childs("pack-objects", (place, &objects));
         let pack = pack.args(["--revs", "--stdout", "--thin", "-q"]).input(wanted);
         let unpack = self.on_objects("unpack-objects").args(["-q", "--strict"]);
         match pack.pipe(unpack) {
@@ -164,7 +169,9 @@ impl Repository {
 
 /// A child's repository, if it is in the workspace and no link to another.
 pub(super) fn own_repository(place: &Place) -> Option<PathBuf> {
-    Some(place.root.join(".git")).filter(|folder| is_folder(folder))
+    let folder = place.root.join(".git");
+    // Nor may its names be those of another.
+    (is_folder(&folder) && is_folder(&folder.join("refs"))).then_some(folder)
 }
 
 fn is_folder(path: &Path) -> bool {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::Error;
 use super::super::folders::gone;
@@ -15,6 +15,7 @@ use super::super::plain::{file_in, passes_link, remove};
 use super::super::walk::below;
 use super::Repository;
 use super::apply::refused;
+use super::dirty::scratch_index;
 use crate::wary;
 
 /// How git says in a list that there is no file.
@@ -35,6 +36,8 @@ pub(super) struct Checkout<'a> {
     pub(super) root: &'a Path,
     /// Whether files outside of a sparse checkout were written, too.
     pub(super) is_whole: bool,
+    /// The folder for indexes of the moment.
+    pub(super) scratch: PathBuf,
     /// A command there, with its index.
     pub(super) call: Box<dyn Fn(&str) -> Call<'a> + 'a>,
 }
@@ -52,7 +55,9 @@ struct Differing {
 impl Repository {
     /// The user's own.
     pub(super) fn checkout<'a>(&'a self, root: &'a Path, is_whole: bool) -> Checkout<'a> {
-        Checkout { root, is_whole, call: Box::new(move |name| self.on_checkout(name, root)) }
+        let scratch = self.folders.state.clone();
+        let call = Box::new(move |name: &str| self.on_checkout(name, root));
+        Checkout { root, is_whole, scratch, call }
     }
 
     /// Puts back what has come of the way from one commit to another, which broke off for a
@@ -193,7 +198,7 @@ impl Repository {
         if some.is_empty() {
             return Ok(Vec::new());
         }
-        let scratch = self.scratch_index().with_extension("whole");
+        let scratch = scratch_index(&on.scratch).with_extension("whole");
         let wanted = some.iter().flat_map(|file| [file.path.as_slice(), b"\0"].concat()).collect();
         self.with_entries(
             on,
@@ -239,7 +244,7 @@ impl Repository {
         entry: impl Fn(&Differing) -> Option<&Vec<u8>>,
         act: impl FnOnce(&Path) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let index = self.scratch_index();
+        let index = scratch_index(&on.scratch);
         let line =
             |file: &Differing| Some([entry(file)?, b"\t".as_slice(), &file.path, b"\0"].concat());
         let lines: Vec<u8> = files.iter().filter_map(line).flatten().collect();

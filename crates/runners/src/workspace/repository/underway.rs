@@ -16,6 +16,7 @@ use super::super::folders::{Begun, Brought, Underway};
 use super::super::git::NO_HOOKS;
 use super::Repository;
 use super::apply::{STASH, names, refused};
+use super::dirty::scratch_index;
 use super::mover::LEFT;
 use crate::procfs;
 
@@ -80,7 +81,7 @@ impl Repository {
         let Some(top) = self.user.top.as_ref().filter(|_| *files_only) else {
             return head.map_or(Ok(false), |head| self.is_ancestor(to, &head));
         };
-        let index = self.scratch_index();
+        let index = scratch_index(&self.folders.state);
         let now = self.snapshot(top, head.as_deref(), &index);
         drop(fs::remove_file(&index));
         let now = now?;

@@ -2,10 +2,12 @@
 
 use std::process::Command;
 
+use legation_runners::fence::Kernel;
 use legation_runners::workspace::{From, Kept, Merge, Place, Spaces, Start};
 
 use super::project::{
-    Project, conflicts, create, files, git, in_every_way, keep, note, read, start, wanted, write,
+    Project, conflicts, create, files, git, in_every_way, keep, make_executable, note, read, start,
+    wanted, write,
 };
 
 /// A delegation below `exec-1`, one attempt of which did something.
@@ -307,4 +309,101 @@ fn a_nested_result_that_cannot_be_written_everywhere_leaves_the_parent_as_it_was
     assert!(Command::new("umount").arg(&closed).status().unwrap().success());
     assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));
     assert_eq!(read(&parent.root, "a/f"), "of the child\n");
+}
+
+/// Where the project of the child is, and its state.
+const NEST_IN: &str = "RUNNERS_TEST_NEST_IN";
+
+/// The child of the test below. On its own it does nothing.
+#[test]
+fn a_process_delegates_from_a_workspace() {
+    let Ok(order) = std::env::var(NEST_IN) else { return };
+    let (dir, state) = order.split_once('\n').unwrap();
+    let spaces = Project::open_as(dir.as_ref(), state.as_ref());
+    let parent = spaces.find("exec-1").unwrap().unwrap();
+    write(&parent.root, "README.md", "mine\n");
+    let dirty = start("del-2", From::Attempt("exec-1".into()));
+    spaces.begin(&Start { include_dirty: true, ..dirty }).unwrap();
+    let child = spaces.create(&wanted("del-2", "exec-2")).unwrap();
+    write(&child.root, "src/new.txt", "below\n");
+    let kept = keep(&spaces, &child);
+    assert!(matches!(spaces.merge("del-2", &kept).unwrap(), Merge::Clean { .. }));
+    assert!(matches!(spaces.bring(&parent, "del-2").unwrap(), Merge::Clean { .. }));
+}
+
+#[test]
+fn git_is_fenced_in_among_the_files_of_who_is_at_work() {
+    if let Some(why) = &Kernel::current().obstacle {
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    let project = Project::new();
+    project.write("noise.log", "secret\n");
+    let spaces = project.open();
+    let parent = create(&spaces, "exec-1");
+    drop(spaces);
+    // What a link would lead it to, wherever it looks at these files.
+    let (folder, hooks) = (project.outside("bin"), project.dir().join(".git/hooks"));
+    let secret = project.dir().join("noise.log");
+    let script = format!(
+        "#!/bin/sh\nPATH=${{PATH#*:}}\ncase \"$PWD\" in '{}')\n\
+         cp '{}' stolen-$$.txt; echo x > '{}'/pre-commit; echo $* >> told.txt;; esac\n\
+         exec git \"$@\"\n",
+        parent.root.display(),
+        secret.display(),
+        hooks.display()
+    );
+    write(&folder, "git", &script);
+    make_executable(&folder.join("git"));
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let order = format!("{}\n{}", project.dir().display(), project.state().display());
+    let ran = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "workspaces::nested::a_process_delegates_from_a_workspace"])
+        .env(NEST_IN, order)
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+    let told = read(&parent.root, "told.txt");
+    assert!(told.contains(" update-index ") && told.contains(" read-tree "), "{told}");
+    assert!(!hooks.join("pre-commit").exists());
+    let names = std::fs::read_dir(&parent.root).unwrap().map(|entry| entry.unwrap().path());
+    let mut stolen = names.filter(|path| path.to_string_lossy().contains("stolen-"));
+    // The shell makes the file before it is refused what was to be in it.
+    assert!(stolen.all(|path| std::fs::read(path).unwrap().is_empty()));
+    assert_eq!(read(&parent.root, "src/new.txt"), "below\n");
+}
+
+#[test]
+fn what_only_somebody_else_has_is_no_base_whatever_a_child_names() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let other = create(&spaces, "exec-0");
+        project.write("stashed.txt", "stashed\n");
+        project.git("stash push -q --include-untracked");
+        write(&other.root, "secret.txt", "secret\n");
+        let secret = keep(&spaces, &other).commit;
+        let stash = project.git("rev-parse refs/stash");
+        let parent = create(&spaces, "exec-1");
+        let from = start("del-2", From::Attempt("exec-1".into()));
+        let head = parent.root.join(".git/HEAD");
+        for id in [&secret, &stash] {
+            std::fs::write(&head, format!("{id}\n")).unwrap();
+            assert!(spaces.begin(&from).is_err(), "{id}");
+            assert_eq!(spaces.look(&parent).unwrap().commits, Vec::<String>::new());
+        }
+        // Nor what the names of others lead to.
+        std::fs::remove_dir_all(parent.root.join(".git/refs")).unwrap();
+        let refs = project.dir().join(".git/refs");
+        std::os::unix::fs::symlink(refs, parent.root.join(".git/refs")).unwrap();
+        std::fs::write(&head, "ref: refs/stash\n").unwrap();
+        assert!(spaces.begin(&from).is_err());
+        write(&parent.root, "mine.txt", "mine\n");
+        let kept = keep(&spaces, &parent);
+        let files = project.git(&format!("ls-tree -r --name-only {}", kept.commit));
+        assert_eq!(files, ".gitignore\nREADME.md\nmine.txt\nsrc/a.txt");
+        let history = project.git(&format!("rev-list {}", kept.commit));
+        assert!(!history.contains(&secret) && !history.contains(&stash), "{history}");
+    });
 }

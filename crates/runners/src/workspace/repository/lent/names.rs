@@ -37,7 +37,7 @@ impl Repository {
         let mut all = self.names_that(is_the_users, &KINDS.map(|(kind, _)| kind))?;
         // Git's locks lie beside the names, and look like some.
         all.retain(|name, _| is_name(name));
-        let names = Names { own: &self.user.git_dir, shared: &self.user.common_dir };
+        let names = Names::of_user(&self.user.git_dir, &self.user.common_dir);
         let current = match names.head() {
             Head::At { name: Some(name), .. } => name,
             Head::At { .. } | Head::Unborn { .. } | Head::Unclear => String::new(),
@@ -67,7 +67,7 @@ impl Repository {
     /// The names, below some, that are meant.
     fn names_that(&self, is_meant: fn(&str) -> bool, below: &[&str]) -> Result<Named, Error> {
         if self.user.names_in_files {
-            let names = Names { own: &self.user.git_dir, shared: &self.user.common_dir };
+            let names = Names::of_user(&self.user.git_dir, &self.user.common_dir);
             return Ok(names.those(MAX_SEEN, is_meant));
         }
         let call = self.on_names("for-each-ref").arg("--format=%(objectname) %(refname)");
