@@ -10,7 +10,7 @@ use legation_engine::read::Found;
 use legation_runners::workspace::{Applied, Error, How, Spaces};
 use serde_json::{Value, json};
 
-use super::diff::{check_there, failed, spaces};
+use super::diff::{check_there, failed, failed_about, has_worked, spaces};
 use crate::error::CommandError;
 use crate::input;
 use crate::look;
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
         return Err(CommandError::usage("a folder without git has no branch to merge into")
             .hint("leave out --ff, --merge and --squash"));
     }
-    if has_nothing(&spaces, &id)? {
+    if has_nothing(&spaces, &found)? {
         check_there(&spaces, &found, "")?;
         return nothing(&id, &standing, output);
     }
@@ -112,12 +112,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
 }
 
 /// Whether there is no result, or one that changes no file.
-fn has_nothing(spaces: &Spaces, id: &DelegationId) -> Result<bool, CommandError> {
-    match spaces.diff(id.as_str(), None) {
+fn has_nothing(spaces: &Spaces, found: &Found) -> Result<bool, CommandError> {
+    match spaces.diff(found.state.delegations[found.no].id.as_str(), None) {
         Ok(diff) => Ok(diff.is_empty()),
         // No workspace was ever made for it.
-        Err(Error::Unknown { .. }) => Ok(true),
-        Err(problem) => Err(failed(&problem)),
+        Err(Error::Unknown { .. }) if !has_worked(found) => Ok(true),
+        Err(problem) => Err(failed_about(found, &problem)),
     }
 }
 

@@ -33,7 +33,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     let spaces = spaces(&reach)?;
     let diff = match work {
         None => {
-            let diff = spaces.diff(id.as_str(), None).map_err(|problem| failed(&problem))?;
+            let diff = spaces.diff(id.as_str(), None);
+            let diff = diff.map_err(|problem| failed_about(&found, &problem))?;
             let beside = check_there(&spaces, &found, &diff)?;
             if let Some(subtask) = beside.filter(|_| !output.wants_json()) {
                 output.note(&format!(
@@ -87,6 +88,29 @@ fn inside(found: &Found, subtask: Option<&str>) -> Result<BTreeSet<String>, Comm
 /// The workspaces of the project.
 pub(crate) fn spaces(reach: &Reach) -> Result<Spaces, CommandError> {
     Spaces::open(&reach.paths.project, &reach.paths.state).map_err(|problem| failed(&problem))
+}
+
+/// The same about a delegation. Where it has had workspaces of which nothing is known any more,
+/// that is what is wrong.
+pub(crate) fn failed_about(found: &Found, problem: &Error) -> CommandError {
+    let id = &found.state.delegations[found.no].id;
+    if !matches!(problem, Error::Unknown { .. }) || !has_worked(found) {
+        return failed(problem);
+    }
+    let message = format!("nothing is known here of the workspaces of {id}");
+    let hint = format!(
+        "was the project moved, or is the state folder another one? In git its result is the branch \
+         legation/{id}/result"
+    );
+    CommandError::failed(Code::Conflict, message).hint(hint)
+}
+
+/// Whether anybody has had a workspace for a delegation.
+pub(crate) fn has_worked(found: &Found) -> bool {
+    let state = &found.state;
+    let subtasks = state.delegations[found.no].subtasks.iter();
+    let mut attempts = subtasks.flat_map(|no| &state.subtasks[*no].attempts);
+    attempts.any(|no| state.attempts[*no].base.is_some())
 }
 
 /// Why workspaces do not do what they should.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use legation_runners::workspace::{Applied, Error};
 use serde_json::json;
 
-use super::diff::{failed, spaces};
+use super::diff::{failed_about, has_worked, spaces};
 use crate::error::CommandError;
 use crate::look;
 use crate::output::Output;
@@ -32,14 +32,14 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CommandE
     end_when_done()?;
     let taken = match spaces.revert(id.as_str()) {
         // No workspace was ever made for it.
-        Err(Error::Unknown { .. }) => Err(Error::Refused {
+        Err(Error::Unknown { .. }) if !has_worked(&found) => Err(Error::Refused {
             reason: format!("nothing of {id} was applied here"),
             files: Vec::new(),
             hint: "there is nothing to take back".into(),
         }),
         other => other,
     };
-    let taken = taken.map_err(|problem| failed(&problem))?;
+    let taken = taken.map_err(|problem| failed_about(&found, &problem))?;
     let value = json!({
         "delegationId": id, "rolledBack": true, "files": taken.files, "commit": taken.commit,
     });

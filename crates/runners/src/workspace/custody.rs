@@ -217,11 +217,19 @@ impl Spaces {
             // What a commit says of its own time may be an attempt's word.
             if let Some(provenance) = &work.provenance {
                 work.since = provenance.at;
+                // What was taken back is in the history, and in no file.
+                work.in_branch &= !self.is_taken_back(&provenance.delegation)?;
                 work.tree.clone_from(&provenance.tree);
             }
         }
         works.sort_by(|one, other| one.attempt.cmp(&other.attempt));
         Ok(works)
+    }
+
+    /// Whether the result of a delegation was brought to the user's files and taken from there.
+    fn is_taken_back(&self, delegation: &str) -> Result<bool, Error> {
+        let brought = self.mechanism.folders().brought(delegation)?;
+        Ok(brought.is_some_and(|brought| brought.taken_back))
     }
 
     /// The files that kept work changed, sorted.
@@ -296,7 +304,11 @@ impl Spaces {
             old(work.since) && may_go && !work.exempt && !in_use(&work.tree)
         });
         surplus.extend(works.map(|work| (Surplus::Kept(Box::new(work)), Because::Age)));
-        let names = self.mechanism.names()?.into_iter().filter(|names| {
+        let mut names = self.mechanism.names()?;
+        for one in &mut names {
+            one.in_branch &= !self.is_taken_back(&one.delegation)?;
+        }
+        let names = names.into_iter().filter(|names| {
             let may_go = names.in_branch || limits.unapplied;
             old(names.since) && may_go && !in_use(&names.tree)
         });

@@ -104,3 +104,21 @@ fn who_asks_for_an_empty_result_is_told_of_work_that_is_kept_beside_it() {
     "#]]
     .assert_eq(&seen(&session, &["diff", &delegation], &[(&delegation, "ID")]));
 }
+
+#[test]
+fn a_project_that_was_moved_says_that_nothing_is_known_of_its_workspaces() {
+    let session = once();
+    let script = "echo x > new.txt; legation submit --status completed --summary Done.";
+    agent(&session, "maker", script);
+    let id = delegate(&session, "maker");
+    // To whom nothing has happened yet, as to a project that was moved.
+    for folder in ["delegations", "applied"] {
+        drop(std::fs::remove_dir_all(session.paths().state.join(folder)));
+    }
+    for verb in ["apply", "diff", "rollback"] {
+        let args = if verb == "apply" { vec![verb, "--yes", &id] } else { vec![verb, &id] };
+        let said = seen(&session, &args, &[(&id, "DEL")]);
+        assert!(said.contains("nothing is known here of the workspaces of DEL"), "{verb}: {said}");
+        assert!(said.contains("legation/DEL/result"), "{verb}: {said}");
+    }
+}

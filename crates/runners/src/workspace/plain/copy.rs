@@ -1,8 +1,8 @@
 //! Copying folders: links as links, executable bits, within a limit.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use super::super::walk::{Locked, below, walk};
@@ -41,6 +41,10 @@ impl Plain {
     }
 }
 
+/// What a mode may say of a copy, of all that it can.
+const ALLOWED: u32 = 0o777;
+const ANY: u32 = 0o7777;
+
 /// Copies one file or link over whatever is there; its folder is made if need be.
 pub(in super::super) fn put(from: &Path, to: &Path) -> Result<(), Error> {
     put_here(from, to).map_err(Error::files("copying", from))
@@ -67,7 +71,13 @@ fn put_here(from: &Path, to: &Path) -> io::Result<()> {
         return symlink(fs::read_link(from)?, to);
     }
     // The system copies within itself here, and shares blocks where it can.
-    fs::copy(from, to).map(drop)
+    fs::copy(from, to)?;
+    let mode = fs::symlink_metadata(to)?.mode();
+    if mode & ALLOWED == mode & ANY {
+        return Ok(());
+    }
+    // Nobody gets the rights of whoever owns a copy.
+    fs::set_permissions(to, Permissions::from_mode(mode & ALLOWED))
 }
 
 /// Removes a folder that has nothing in it but such folders.

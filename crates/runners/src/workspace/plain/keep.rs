@@ -49,6 +49,9 @@ impl Plain {
             compare(root, index, (made.settled, skip))
         };
         let mut looked = look(&[])?;
+        if let Some(changes) = &looked {
+            changes.unplug(root);
+        }
         if looked.as_ref().is_some_and(|changes| changes.incomplete) {
             // What is no work is no reason to keep none.
             looked = look(&self.ignored_folders(root))?;

@@ -80,10 +80,32 @@ impl Repository {
         };
         let files = self.touched(head, to)?;
         check(top, &files, modified)?;
+        self.check_submodules(top, &files)?;
         let from = head.map_or_else(|| self.beginning(), |head| Ok(head.to_owned()))?;
         let go = || self.patiently(|| self.go(top, (head, &from, to)));
         self.on_record((&from, to), errand, (false, go))?;
         Ok(Applied { files: names(files), commit: self.user_head()? })
+    }
+
+    /// Refuses to take a submodule away in which there is something that is not committed.
+    fn check_submodules(&self, top: &Path, files: &[(String, String)]) -> Result<(), Error> {
+        let is_folder = |path: &&String| top.join(path).join(".git").exists();
+        let submodules: Vec<&String> =
+            files.iter().map(|(_, path)| path).filter(is_folder).collect();
+        if submodules.is_empty() {
+            return Ok(());
+        }
+        let call = self.on_checkout("status", top).args(["--porcelain=v1", "-z", "--no-renames"]);
+        let call = call.args(["--ignore-submodules=none", "--"]).args(&submodules);
+        let out = call.run()?;
+        let text = String::from_utf8_lossy(&out).into_owned();
+        let dirty: Vec<String> =
+            text.split('\0').filter_map(|entry| entry.get(3..)).map(str::to_owned).collect();
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        let reason = "a submodule would go or move in which you have changed something";
+        Err(refused(reason, dirty, "commit or stash that inside it, then try again"))
     }
 
     /// Whether the user's branch has the delegation's result.
@@ -158,6 +180,9 @@ impl Repository {
         if self.is_ancestor(tip, head)? {
             return Ok(None);
         }
+        if !self.has_base(head, &begun.base)? {
+            return self.without_its_base(head, tip, (how, begun));
+        }
         let forward = self.is_ancestor(head, tip)?;
         match how {
             How::Auto | How::FastForward if forward => return Ok(Some(tip.to_owned())),
@@ -171,6 +196,38 @@ impl Repository {
         let tree = self.fitting(head, (tip, begun))?;
         let message = format!("Merge the result of {}\n", begun.delegation);
         Ok(Some(self.commit(&tree, &[head, tip], &message)?))
+    }
+
+    /// Whether nothing but what was done for the user would come along with a result.
+    fn has_base(&self, head: &str, base: &str) -> Result<bool, Error> {
+        // Where there was nothing to begin with, nothing of it can come along.
+        let has_no_files = || Ok(self.touched(None, base)?.is_empty());
+        Ok(self.is_ancestor(base, head)? || has_no_files()?)
+    }
+
+    /// Brings only what was done, to a branch without what that builds on.
+    fn without_its_base(
+        &self,
+        head: &str,
+        tip: &str,
+        (how, begun): (How, &Begun),
+    ) -> Result<Way, Error> {
+        let id = &begun.delegation;
+        if how != How::Squash {
+            let reason = format!(
+                "your branch does not have the commits that {id} builds on, and would get them \
+                 along with it"
+            );
+            let hint = "switch to the branch that it began on, or bring only what was done for you \
+                        with --squash";
+            return Err(refused(&reason, Vec::new(), hint));
+        }
+        let ours = self.graft(head, &begun.base)?;
+        let tree = self.fitting(&ours, (tip, begun))?;
+        if tree == self.tree_of(head)? {
+            return Ok(None);
+        }
+        Ok(Some(self.commit(&tree, &[head], &format!("The result of {id}\n"))?))
     }
 
     /// The files of two commits together.

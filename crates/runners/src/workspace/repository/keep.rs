@@ -7,13 +7,17 @@ use legation_core::text::shown::clip;
 
 use super::super::changes::Changes;
 use super::super::folders::{Made, gone};
+use super::super::git::Call;
 use super::super::{Error, Kept, MAX_FILES_SEEN, Note, Place, Seen};
 use super::history::History;
 use super::works::{inside_name, note_name};
-use super::{Ground, Repository};
+use super::{Ground, Repository, own};
 
 /// Letters of the first line of a commit's message.
 const MAX_TITLE_CHARS: usize = 72;
+
+/// Attributes that outdo all others.
+const AS_THEY_ARE: &str = "* -text -eol -ident -filter -working-tree-encoding\n";
 
 /// All of a workspace's work as one commit.
 #[derive(Debug)]
@@ -220,8 +224,26 @@ impl Repository {
             return Ok(());
         }
         changes.unlock(&place.root);
-        let call = call().args(["--add", "--remove", "--replace", "-z", "--stdin"]);
-        call.input(joined(&paths)).run().map(drop)
+        let add = |call: Call<'_>| {
+            let call = call.args(["--add", "--remove", "--replace", "-z", "--stdin"]);
+            call.input(joined(&paths)).run().map(drop)
+        };
+        match add(call()) {
+            // The child's own attributes may say of files what they are not.
+            Err(Error::Git { .. }) => {
+                let plain = self.without_attributes(place)?;
+                add(call().env("GIT_DIR", plain))
+            }
+            done => done,
+        }
+    }
+
+    /// A repository of ours by which files are taken as they are, whatever attributes they have.
+    fn without_attributes(&self, place: &Place) -> Result<PathBuf, Error> {
+        let folder = self.folders.own(&place.attempt).join("plain.git");
+        own::write(&folder, &self.user)?;
+        own::put(&folder.join("info/attributes"), AS_THEY_ARE.as_bytes())?;
+        Ok(folder)
     }
 
     /// Commits an index on top of what the child has, or of the base.

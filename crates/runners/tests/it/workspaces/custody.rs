@@ -392,3 +392,22 @@ fn a_line_break_in_the_path_of_a_project_is_named() {
     assert!(refused.starts_with("there is a line break in the path"), "{refused}");
     assert!(refused.ends_with("; rename the folder"), "{refused}");
 }
+
+#[test]
+fn what_was_taken_back_is_in_no_branch_and_stays() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "new.txt", "1\n");
+        merge(&spaces, &keep(&spaces, &place));
+        spaces.remove(&place).unwrap();
+        spaces.apply("del-1", How::Auto).unwrap();
+        assert!(spaces.works().unwrap()[0].in_branch);
+        spaces.revert("del-1").unwrap();
+        assert!(!spaces.works().unwrap()[0].in_branch);
+        clear(&spaces, OLD);
+        spaces.apply("del-1", How::Auto).unwrap();
+        assert_eq!(project.read("new.txt"), "1\n");
+    });
+}

@@ -323,3 +323,36 @@ fn two_projects_in_one_repository_apply_one_after_the_other() {
     assert_eq!(project.git("status --porcelain"), "");
     project.git("fsck --strict");
 }
+
+#[test]
+fn a_branch_without_what_the_work_builds_on_gets_only_what_was_done() {
+    in_every_way(|| {
+        let project = Project::new();
+        project.git("checkout -q -b feature");
+        project.write("wip.txt", "mine\n");
+        project.commit("wip");
+        let spaces = with_result(&project);
+        project.git("checkout -q main");
+        project.write("main.txt", "main\n");
+        project.commit("main");
+        let before = project.git("rev-parse HEAD");
+        for how in [How::Auto, How::Merge, How::FastForward] {
+            let refused = spaces.apply("del-1", how).unwrap_err().to_string();
+            assert!(
+                refused.contains("does not have the commits that del-1 builds on"),
+                "{refused}"
+            );
+            assert_eq!(project.git("rev-parse HEAD"), before);
+        }
+        let applied = spaces.apply("del-1", How::Squash).unwrap();
+        assert!(!applied.files.contains(&"wip.txt".to_owned()), "{applied:?}");
+        assert!(!project.dir().join("wip.txt").exists());
+        assert_eq!(project.git("rev-parse HEAD^"), before);
+        spaces.revert("del-1").unwrap();
+        assert_eq!(project.git("diff --stat HEAD~2"), "");
+        // Where it began, it comes as ever.
+        project.git("checkout -q feature");
+        spaces.apply("del-1", How::Auto).unwrap();
+        assert_eq!(project.read("wip.txt"), "mine\n");
+    });
+}

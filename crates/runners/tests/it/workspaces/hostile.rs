@@ -276,3 +276,18 @@ fn a_parent_that_laid_links_in_its_repository_gets_nothing_written_through_them(
         assert_eq!(git(&place.root, "rev-parse HEAD"), before);
     });
 }
+
+#[test]
+fn attributes_that_say_what_is_not_so_keep_no_work_from_being_kept() {
+    in_every_way(|| {
+        let project = Project::new();
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, ".gitattributes", "*.dat working-tree-encoding=UTF-16\n");
+        write(&place.root, "x.dat", "plain\n");
+        write(&place.root, "work.txt", "mine\n");
+        let kept = keep(&spaces, &place);
+        assert_eq!(project.git(&format!("show {}:x.dat", kept.commit)), "plain");
+        assert_eq!(project.git(&format!("show {}:work.txt", kept.commit)), "mine");
+    });
+}

@@ -98,3 +98,16 @@ fn outside_of_a_repository_every_file_is_copied() {
     let place = create(&copies(&project), "exec-1");
     assert_eq!(read(&place.root, "x.log"), "x\n");
 }
+
+#[test]
+fn a_pipe_in_the_place_of_rules_holds_nobody_up_over_a_copy() {
+    let project = project();
+    let spaces = copies(&project);
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "src/work.txt", "mine\n");
+    let pipe = place.root.join("src/.gitignore");
+    let made = std::process::Command::new("mkfifo").arg(pipe).status().unwrap();
+    assert!(made.success());
+    assert_eq!(files(&spaces, &place), ["src/work.txt"]);
+    keep(&spaces, &place);
+}

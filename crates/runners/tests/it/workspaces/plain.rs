@@ -1,7 +1,8 @@
 //! Folders that no repository covers: the same life, with copies.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
 
 use expect_test::expect;
 use legation_runners::workspace::{Applied, Error, From, How, Merge, Options, Seen};
@@ -307,4 +308,18 @@ fn a_folder_that_others_added_to_does_not_become_a_file() {
     let kept = [keep(&spaces, &first), keep(&spaces, &second)];
     merge(&spaces, &kept[0]);
     assert_eq!(conflicts(spaces.merge("del-1", &kept[1]).unwrap()), ["src"]);
+}
+
+#[test]
+fn nobody_gets_the_rights_of_whoever_applies_work() {
+    let project = folder();
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    write(&place.root, "tool", "#!/bin/sh\n");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    fs::set_permissions(place.root.join("tool"), fs::Permissions::from_mode(0o6755)).unwrap();
+    assert_eq!(mode(&place.root.join("tool")), 0o6755);
+    merge(&spaces, &keep(&spaces, &place));
+    spaces.apply("del-1", How::Auto).unwrap();
+    assert_eq!(mode(&project.dir().join("tool")), 0o755);
 }

@@ -198,3 +198,23 @@ fn work_that_is_inside_only_is_kept_listed_restored_and_let_go() {
         assert_eq!(project.git("for-each-ref refs/legation"), "");
     });
 }
+
+#[test]
+fn what_is_not_committed_in_a_submodule_is_not_taken_away_with_it() {
+    let project = Project::new();
+    let from = repository(&project, "lib");
+    add(&project.dir(), &from, "lib");
+    let spaces = project.open();
+    let place = create(&spaces, "exec-1");
+    fs::remove_dir_all(place.root.join("lib")).unwrap();
+    write(&place.root, "lib", "a file now\n");
+    merge(&spaces, &keep(&spaces, &place));
+    project.write("lib/inside.txt", "changed\n");
+    project.write("lib/new.txt", "new\n");
+    let refused = spaces.apply("del-1", How::Auto).unwrap_err().to_string();
+    assert!(refused.contains("a submodule would go or move"), "{refused}");
+    assert_eq!(project.read("lib/inside.txt") + &project.read("lib/new.txt"), "changed\nnew\n");
+    git(&project.dir().join("lib"), "stash -q --include-untracked");
+    spaces.apply("del-1", How::Auto).unwrap();
+    assert_eq!(project.read("lib"), "a file now\n");
+}
