@@ -229,7 +229,7 @@ impl Spaces {
     /// Whether the result of a delegation was brought to the user's files and taken from there.
     fn is_taken_back(&self, delegation: &str) -> Result<bool, Error> {
         let brought = self.mechanism.folders().brought(delegation)?;
-        Ok(brought.is_some_and(|brought| brought.taken_back))
+        Ok(brought.is_some_and(|brought| brought.standing().next().is_none()))
     }
 
     /// The files that kept work changed, sorted.

@@ -97,6 +97,36 @@ pub(super) struct Brought {
     pub(super) files_only: bool,
     /// Whether it was taken back since.
     pub(super) taken_back: bool,
+    /// What was brought before: to another branch, or when there was less of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) earlier: Vec<Brought>,
+}
+
+/// Earlier ones that are remembered.
+const MAX_EARLIER: usize = 32;
+
+impl Brought {
+    /// All that was brought and is still there, the last first.
+    pub(super) fn standing(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.earlier).filter(|one| !one.taken_back)
+    }
+
+    /// The same as something that came before.
+    pub(super) fn as_earlier(&self) -> Vec<Self> {
+        let alone = |one: &Self| Self { earlier: Vec::new(), ..one.clone() };
+        self.standing().take(MAX_EARLIER).map(alone).collect()
+    }
+
+    /// The same once some of it were taken back.
+    pub(super) fn without(&self, taken: &[Self]) -> Self {
+        let is_taken = |one: &Self| taken.iter().any(|it| it.after == one.after);
+        let mut left = self.clone();
+        left.taken_back |= is_taken(self);
+        for one in &mut left.earlier {
+            one.taken_back |= is_taken(one);
+        }
+        left
+    }
 }
 
 /// What is being done to the user's own files.

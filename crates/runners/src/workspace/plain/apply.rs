@@ -50,7 +50,8 @@ impl Plain {
         self.recover(true)?;
         let steps = self.steps(delegation, &after)?;
         let (tip, before) = (after.clone(), String::new());
-        let brought = Brought { tip, before, after, files_only: true, taken_back: false };
+        let (files_only, taken_back, earlier) = (true, false, Vec::new());
+        let brought = Brought { tip, before, after, files_only, taken_back, earlier };
         self.bring_to_folder(&steps, (delegation, &brought))
     }
 

@@ -59,9 +59,12 @@ impl Repository {
         if begun.dirty {
             return self.apply_over_dirty(top, &begun, &tip);
         }
+        let earlier = self.brought(delegation)?.map(|brought| brought.as_earlier());
+        let earlier = earlier.unwrap_or_default();
         let then = |before, after| {
-            let (tip, files_only, taken_back) = (tip.clone(), false, false);
-            Brought { tip, before, after, files_only, taken_back }
+            let (tip, earlier, files_only, taken_back) =
+                (tip.clone(), earlier.clone(), false, false);
+            Brought { tip, before, after, files_only, taken_back, earlier }
         };
         let way = self.way(head.as_deref(), &tip, (how, &begun))?;
         let errand = Errand { begun: &begun, then: &then };
@@ -113,16 +116,18 @@ impl Repository {
         let base = self.folders.begun(delegation)?.base;
         // A result that was taken back is its base, and that the user has anyway.
         let tip = self.tip(delegation)?.filter(|tip| *tip != base);
+        let head = self.user_head()?;
         let brought = self.brought(delegation)?;
-        let brought = brought.filter(|brought| tip.as_ref() == Some(&brought.tip));
-        match (&brought, self.user_head()?) {
-            // However it was applied, and whatever history says: this is what came of it.
-            (Some(brought), _) if brought.taken_back => return Ok(false),
-            (Some(brought), _) if brought.files_only => return Ok(true),
-            (Some(brought), Some(head)) => return self.is_ancestor(&brought.after, &head),
-            (Some(_) | None, _) => {}
+        // However it was applied, and whatever history says: this is what came of it.
+        if let Some(brought) = brought.filter(|brought| tip.as_ref() == Some(&brought.tip)) {
+            for one in brought.standing().filter(|one| tip.as_ref() == Some(&one.tip)) {
+                if one.files_only || self.is_below(&one.after, head.as_deref())? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
         }
-        match (tip, self.user_head()?) {
+        match (tip, head) {
             (Some(tip), Some(head)) => self.is_ancestor(&tip, &head),
             (Some(_) | None, _) => Ok(false),
         }
@@ -158,12 +163,11 @@ impl Repository {
     ) -> Result<Way, Error> {
         let Some(head) = head else { return Ok(Some(tip.to_owned())) };
         let brought = self.brought(&begun.delegation)?;
-        let is_same = |brought: &&Brought| brought.tip == tip && !brought.taken_back;
-        if let Some(brought) = brought.as_ref().filter(is_same)
-            && self.is_ancestor(&brought.after, head)?
-        {
-            // However it was applied, it is there.
-            return Ok(None);
+        for one in brought.iter().flat_map(Brought::standing).filter(|one| one.tip == tip) {
+            if self.is_ancestor(&one.after, head)? {
+                // However it was applied, it is there.
+                return Ok(None);
+            }
         }
         // One that is on record and not on the branch, although the work is in its history, was
         // taken back before, and whoever wanted it again was killed.
@@ -196,6 +200,11 @@ impl Repository {
         let tree = self.fitting(head, (tip, begun))?;
         let message = format!("Merge the result of {}\n", begun.delegation);
         Ok(Some(self.commit(&tree, &[head, tip], &message)?))
+    }
+
+    /// Whether a commit is in the history of the user's branch, which need not have any.
+    pub(super) fn is_below(&self, commit: &str, head: Option<&str>) -> Result<bool, Error> {
+        head.map_or(Ok(false), |head| self.is_ancestor(commit, head))
     }
 
     /// Whether nothing but what was done for the user would come along with a result.

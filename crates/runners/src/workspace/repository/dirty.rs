@@ -62,7 +62,7 @@ impl Repository {
         let theirs = self.graft(tip, &from)?;
         let then = |before, after| {
             let (tip, files_only, taken_back) = (tip.to_owned(), true, false);
-            Brought { tip, before, after, files_only, taken_back }
+            Brought { tip, before, after, files_only, taken_back, earlier: Vec::new() }
         };
         let errand = Errand { begun, then: &then };
         let files = self.step(top, (&from, &theirs), errand)?.unwrap_or_default();

@@ -317,3 +317,32 @@ fn uncommitted_files_that_changed_meanwhile_are_merged_or_refused() {
     );
     assert_eq!(project.read("draft.txt"), "my next draft\n");
 }
+
+#[test]
+fn what_was_applied_in_two_parts_or_to_two_branches_is_taken_back_wherever_it_is() {
+    for how in [How::Auto, How::Merge, How::Squash] {
+        let project = Project::new();
+        let spaces = project.open();
+        for (attempt, file) in [("exec-1", "one.txt"), ("exec-2", "two.txt")] {
+            let place = create(&spaces, attempt);
+            write(&place.root, file, "x\n");
+            merge(&spaces, &keep(&spaces, &place));
+            spaces.apply("del-1", how).unwrap();
+        }
+        project.git("checkout -q -b other HEAD~0");
+        let applied = project.git("rev-parse HEAD");
+        let taken = spaces.revert("del-1").unwrap();
+        assert_eq!(taken.files, ["one.txt", "two.txt"], "{how:?}");
+        assert_eq!(project.git("ls-files"), ".gitignore\nREADME.md\nsrc/a.txt");
+        assert_eq!(reason(spaces.revert("del-1")), "nothing of del-1 was applied here []");
+        // On this branch it is there for the second time, and on the first it was never.
+        spaces.apply("del-1", how).unwrap();
+        project.git(&format!("checkout -q -b third {applied}~2"));
+        spaces.apply("del-1", how).unwrap();
+        spaces.revert("del-1").unwrap();
+        assert!(!project.dir().join("one.txt").exists());
+        project.git("checkout -q other");
+        spaces.revert("del-1").unwrap();
+        assert_eq!(project.git("ls-files"), ".gitignore\nREADME.md\nsrc/a.txt", "{how:?}");
+    }
+}
