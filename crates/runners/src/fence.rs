@@ -12,11 +12,13 @@ mod filter;
 mod kernel;
 mod marks;
 mod namespaces;
+mod opened;
 mod raise;
 mod refusals;
 
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
@@ -61,6 +63,9 @@ pub struct Standing {
     pub refused: Option<Vec<FenceRefusal>>,
 }
 
+/// Opens what a program is to be born with, and known by.
+pub(crate) type Mark<'a> = &'a (dyn Fn() -> Option<OwnedFd> + Sync);
+
 /// Why a program was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -92,17 +97,31 @@ impl Fence {
     }
 
     /// Starts a program inside the fence. Where the fence cannot be raised, the program
-    /// is started without, or not at all where it was required.
+    /// is started without, or not at all where it was required. Of what is open here it gets
+    /// its standard input, output and error only.
     pub fn start(&self, command: &mut Command) -> Result<(Child, Standing), Error> {
+        self.start_marked(command, &|| None)
+    }
+
+    /// The same with a mark, which is made inside and which the program is born with.
+    pub(crate) fn start_marked(
+        &self,
+        command: &mut Command,
+        mark: Mark<'_>,
+    ) -> Result<(Child, Standing), Error> {
+        opened::keep_to_ourselves();
         // The fence closes around a thread for good, so it is one that ends here.
         let inside = std::thread::scope(|scope| {
-            let thread = scope.spawn(|| self.start_inside(command));
+            let thread = scope.spawn(|| self.start_inside(command, mark));
             thread.join().unwrap_or_else(|_| Err("its thread broke off".to_owned()))
         });
         match inside {
             Ok((child, standing)) => Ok((child?, standing)),
             Err(why) if self.required => Err(Error::NoFence(why)),
-            Err(why) => Ok((command.spawn()?, Standing::off(why))),
+            Err(why) => {
+                let _mark = mark();
+                Ok((command.spawn()?, Standing::off(why)))
+            }
         }
     }
 
@@ -129,12 +148,17 @@ impl Fence {
     }
 
     /// Raises the fence around this thread, then starts the program.
-    fn start_inside(&self, command: &mut Command) -> Result<(io::Result<Child>, Standing), String> {
+    fn start_inside(
+        &self,
+        command: &mut Command,
+        mark: Mark<'_>,
+    ) -> Result<(io::Result<Child>, Standing), String> {
         let (kernel, mut gaps) = raise::raise(self)?;
         match kernel.unfit(self.asked()) {
             Some(why) if self.required => return Err(why),
             Some(_) | None => gaps.extend(kernel.gaps(self.asked())),
         }
+        let _mark = mark();
         Ok((command.spawn(), Standing::on(gaps)))
     }
 }

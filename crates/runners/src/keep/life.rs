@@ -16,7 +16,6 @@ use super::claim::Claim;
 use super::copy::{Copy, Listener, PATIENCE};
 use super::descendants::Descendants;
 use super::ended::{Ended, Supervision};
-use super::mark;
 use super::order::Order;
 use super::pace::Time;
 use super::program::Program;
@@ -49,8 +48,6 @@ pub(super) async fn live(
     let mut listener = Listener::take();
     listener.tell(b"\n", PATIENCE).await;
     let begun = Instant::now();
-    // Without it the program is known by its environment and its session.
-    let _mark = mark::set(&order.dir);
     // The listener takes the end of the pipe for the end of the attempt, so the pipe
     // stays open until the report is there.
     let nobody = |error| format!("its user is nobody in a user namespace of its own: {error}");

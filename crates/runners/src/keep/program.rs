@@ -11,6 +11,7 @@ use rustix::process::Pid;
 
 use super::ceilings::Held;
 use super::cgroup;
+use super::mark;
 use super::order::Order;
 use crate::fence::audit::Listening;
 use crate::fence::{self, Standing};
@@ -98,10 +99,14 @@ fn spawn(order: &Order) -> Result<Born, fence::Error> {
     // In a group of its own, so that a program that signals its group does not hit
     // the keeper.
     command.process_group(0);
-    match &order.fence {
-        Some(fence) => fence.start(&mut command).map(|(child, fence)| (child, Some(fence))),
-        None => Ok((command.spawn()?, None)),
+    // Without it the program is known by its environment and its session.
+    let mark = || mark::set(&order.dir).ok();
+    if let Some(fence) = &order.fence {
+        let started = fence.start_marked(&mut command, &mark);
+        return started.map(|(child, fence)| (child, Some(fence)));
     }
+    let _mark = mark();
+    Ok((command.spawn()?, None))
 }
 
 /// Says what the system's error means for whoever wrote the agent.

@@ -3,6 +3,7 @@
 mod calls;
 mod closed;
 mod kernel;
+mod opened;
 mod outside;
 mod refusals;
 mod stage;

@@ -3,4 +3,5 @@
 
 mod attack;
 mod kernel;
+mod opened;
 mod settings;

@@ -42,6 +42,9 @@ fn other_processes_are_neither_signalled_nor_looked_into() {
         "cat /proc/PID/environ",
         "cat /proc/PID/mem",
         "ls /proc/PID/root/",
+        "ls /proc/OWN/root/",
+        "ls /proc/OWN/cwd/",
+        "readlink /proc/OWN/fd/1",
         "cat /proc/PID/cmdline",
         "sleep 600 & kill $!",
     ];
@@ -57,6 +60,9 @@ fn other_processes_are_neither_signalled_nor_looked_into() {
         no cat /proc/PID/environ
         no cat /proc/PID/mem
         no ls /proc/PID/root/
+        no ls /proc/OWN/root/
+        no ls /proc/OWN/cwd/
+        no readlink /proc/OWN/fd/1
         yes cat /proc/PID/cmdline
         yes sleep 600 & kill $!
     "#]]

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use legation_core::tree::event::Process;
+use legation_runners::fence::Fence;
 use legation_runners::keep::{Claim, KEEPER_FILE};
 use legation_runners::supervise::{Error, Exit, Found, become_subreaper, find, reap};
 
@@ -185,8 +186,13 @@ async fn what_has_cleared_its_environment_is_found_when_keeper_and_engine_are_go
              & wait' &",
         ),
     ];
-    for (way, commands) in ways {
-        let stage = Stage::new();
+    let fenced = ("by its mark, from inside a fence", ways[1].1);
+    for (way, commands) in ways.into_iter().chain([fenced]) {
+        let mut stage = Stage::new();
+        if way == fenced.0 {
+            let writable = vec![fs::canonicalize(stage.workspace()).unwrap()];
+            stage.fence = Some(Fence { writable, required: true, ..Fence::default() });
+        }
         let (process, left) = abandoned(&stage, commands).await;
         assert_eq!(alive(&left), left, "{way}");
         assert!(reap(stage.traces(&stage.dir(), Some(process))) >= 1, "{way}");

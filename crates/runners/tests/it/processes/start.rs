@@ -1,8 +1,10 @@
 //! How programs are started, and what is said when they cannot be.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use expect_test::expect;
+use legation_runners::fence::Fence;
 use legation_runners::keep::{Ended, Supervision, cgroup};
 use legation_runners::supervise::{Error, Keeper};
 
@@ -116,4 +118,29 @@ async fn a_program_is_in_its_cgroup_where_one_can_be_made() {
     assert_eq!(output.contains("/test-sess_"), is_possible, "{output}");
     assert_eq!((ended.code, ended.left_over), (Some(0), 1));
     assert!(!group.is_some_and(|group| group.exists()));
+}
+
+#[tokio::test]
+async fn a_fenced_program_is_born_with_its_mark_which_leads_nowhere_and_without_a_terminal() {
+    let mut stage = Stage::new();
+    let base = fs::canonicalize(stage.workspace()).unwrap();
+    let victim = base.with_file_name("victim");
+    fs::write(&victim, "precious\n").unwrap();
+    let mode = |mode| fs::set_permissions(&victim, fs::Permissions::from_mode(mode));
+    mode(0o600).unwrap();
+    let home = base.parent().unwrap().to_owned();
+    stage.fence = Some(Fence {
+        hidden: vec![home.join("attempt")],
+        writable: vec![base],
+        required: true,
+        ..Fence::default()
+    });
+    let script = "for at in /proc/$$/fd/*; do case ${at##*/} in [012]) ;; \
+                  *) [ -L $at ] && echo ${at##*/} && readlink $at;; esac; done\n\
+                  chmod 777 /proc/self/fd/64/../victim && echo changed\n\
+                  ls /proc/self/fd/64 && echo listed\n\
+                  : < /dev/tty && echo terminal";
+    let (said, _) = stage.play(&format!("exec 2>/dev/null\n{script}")).await;
+    assert_eq!(said, format!("64\n{}\n", home.join("attempt").display()));
+    assert_eq!(fs::metadata(&victim).unwrap().permissions().mode() & 0o777, 0o600);
 }
