@@ -75,6 +75,7 @@ fn an_empty_folder_is_told_of_in_80_columns_and_stays_empty() {
           holds  no look into the memory and environment of other processes
           holds  no keys from the keyring of the user
           holds  no changing of modes, owners and times outside
+          holds  no reading, writing and setting of terminals outside
           holds  no shared memory, semaphores and queues outside (`ipcs`)
           holds  no UDP where `sandbox.network` is `deny`
           gap    no talking to services that listen on a socket file: Landlock cannot
@@ -130,6 +131,7 @@ fn programs_are_told_every_rule_of_the_fence_and_whether_it_holds() {
         memory true
         keys true
         modes true
+        terminals true
         shared_memory true
         udp true
         socket_files false

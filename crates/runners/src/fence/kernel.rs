@@ -191,6 +191,14 @@ const RULES: &[Rule] = &[
         weight: Weight::Wanted,
     },
     Rule {
+        name: "terminals",
+        what: "no reading, writing and setting of terminals outside",
+        by: By::Mounts,
+        gap: "terminals of the user can be read and written: Landlock cannot tell them from those \
+              that programs make, and there is no mount namespace",
+        weight: Weight::Wanted,
+    },
+    Rule {
         name: "shared_memory",
         what: "no shared memory, semaphores and queues outside (`ipcs`)",
         by: By::Parted,

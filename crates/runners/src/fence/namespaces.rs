@@ -1,12 +1,13 @@
 //! Namespaces around a program: what Landlock cannot hold.
 //!
 //! In a mount namespace of its own all that may not be written is read-only, so that modes,
-//! owners and times stay as they are; in an empty network namespace there is nothing to
+//! owners and times stay as they are, and terminals are those that are made there; in an empty network namespace there is nothing to
 //! reach; shared memory, semaphores and queues of others are not seen from one of their own,
 //! and those of a program go with it. All are entered by the thread that the program is started from and go with the
 //! last process inside. Nothing here changes what others see.
 
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ use std::time::Duration;
 use legation_core::config::Network;
 use rustix::io::Errno;
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
+    MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change,
+    mount_remount,
 };
 use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags;
@@ -33,8 +35,15 @@ const UNTIL_THREADS_ARE_GONE: Duration = Duration::from_millis(1);
 const PARTED: &str = "/proc/self/ns/ipc";
 const MAX_PARTED: &str = "/proc/sys/user/max_ipc_namespaces";
 
-/// Programs change modes and owners of their own terminals.
+/// Where terminals are, those that programs make among them, and what makes them. Programs
+/// change modes and owners of their own.
 const TERMINALS: &str = "/dev/pts";
+const MAKER: &str = "/dev/ptmx";
+/// Whoever is inside may make terminals, and they are for that user alone.
+const OWN_TERMINALS: &CStr = c"ptmxmode=0666,mode=0600";
+/// What is open where mounts cannot be as they should.
+const TERMINALS_OPEN: &str = "terminals of the user can be read and written";
+const MODES_OPEN: &str = "modes, owners and times can be changed outside";
 /// Switches that keep ordinary users from having user namespaces, and the value at which
 /// they do.
 pub const SWITCHES: &[(&str, &str)] = &[
@@ -177,27 +186,55 @@ pub(super) fn enter(fence: &Fence) -> Entered {
     if let Err(error) = unshare(flags) {
         return none(format!("the kernel refuses them: {error}"));
     }
-    let gaps = match close_mounts(&fence.writable) {
-        Ok(()) => Vec::new(),
-        Err(why) => vec![format!("modes, owners and times can be changed outside: {why}")],
+    // What is mounted before they are parted could be seen outside.
+    let (terminals, modes) = match part_mounts() {
+        Ok(()) => (own_terminals(), close_mounts(&fence.writable)),
+        Err(why) => (Err(why.clone()), Err(why)),
     };
+    let done = [(TERMINALS_OPEN, terminals), (MODES_OPEN, modes)].into_iter();
+    let gaps = done.filter_map(|(what, done)| Some(format!("{what}: {}", done.err()?))).collect();
     // By itself, since a kernel may have the others and not this one.
     let parted = unshare(UnshareFlags::NEWIPC);
     let unparted = parted.err().map(|error| format!("the kernel refuses it: {error}"));
     Entered { namespaces: Namespaces::Both, unparted, gaps }
 }
 
+/// What could not be done with a path.
+fn said(what: &str, path: &Path) -> impl FnOnce(Errno) -> String {
+    let what = format!("{what} {}", path.display());
+    move |error| format!("{what}: {error}")
+}
+
+/// Nothing that is mounted here is seen outside then, and nothing that is mounted there later
+/// is seen, and written, here.
+fn part_mounts() -> Result<(), String> {
+    let root = Path::new("/");
+    let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change(root, alone).map_err(said("cannot part from the mounts of others at", root))
+}
+
+/// Lays terminals over those of others, as yet none: they are read, written and set by their
+/// user, and Landlock cannot tell them from those that a program makes for itself. Where there
+/// are none, there is nothing to be laid over.
+fn own_terminals() -> Result<(), String> {
+    let (terminals, maker) = (Path::new(TERMINALS), Path::new(MAKER));
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    match mount("devpts", terminals, "devpts", flags, OWN_TERMINALS) {
+        Ok(()) => {}
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+        Err(error) => return Err(said("cannot mount over", terminals)(error)),
+    }
+    // A link leads to the new one already. Some containers have that of the old one there.
+    match fs::symlink_metadata(maker) {
+        Ok(about) if !about.is_symlink() => {
+            mount_bind(terminals.join("ptmx"), maker).map_err(said("cannot mount over", maker))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// Makes everything read-only but what may be written, for this thread and what it starts.
 fn close_mounts(writable: &[PathBuf]) -> Result<(), String> {
-    let said = |what: &str, path: &Path| {
-        let what = format!("{what} {}", path.display());
-        move |error: Errno| format!("{what}: {error}")
-    };
-    let root = Path::new("/");
-    // Nothing that is mounted here is seen outside, and nothing that is mounted there later
-    // is seen, and written, here.
-    let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    mount_change(root, alone).map_err(said("cannot part from the mounts of others at", root))?;
     // A mount that is laid over itself can differ from the one around it.
     let is_inside = |path: &Path| writable.iter().any(|open| path.starts_with(open));
     for open in writable.iter().filter(|open| !open.parent().is_some_and(is_inside)) {

@@ -50,6 +50,8 @@ pub(super) fn raise(fence: &Fence) -> Result<(Kernel, Vec<String>), String> {
     let ruleset = rules(&fence, &shown.opened).map_err(|error| in_words(&error))?;
     // While there is still the power to.
     let Entered { namespaces, unparted, gaps } = namespaces::enter(&fence);
+    // Only now are the terminals there that the program is to see.
+    let ruleset = with_devices(ruleset).map_err(|error| in_words(&error))?;
     capabilities::lower().map_err(|error| format!("capabilities cannot be given up: {error}"))?;
     // A kernel that cannot log goes without.
     let ruleset = ruleset.log_new_exec(true).map_err(|error| in_words(&error))?;
@@ -77,6 +79,11 @@ fn rules(fence: &Fence, opened: &[Opened]) -> Result<RulesetCreated, RulesetErro
             ruleset = ruleset.add_rule(NetPort::new(port, AccessNet::BindTcp))?;
         }
     }
+    Ok(ruleset)
+}
+
+/// Opens the devices that there are for everybody.
+fn with_devices(mut ruleset: RulesetCreated) -> Result<RulesetCreated, RulesetError> {
     let devices = Path::new(DEVICES);
     for name in HARMLESS {
         ruleset = with(ruleset, &devices.join(name), DEVICE)?;

@@ -7,3 +7,4 @@ mod opened;
 mod outside;
 mod refusals;
 mod stage;
+mod terminals;

@@ -41,14 +41,14 @@ fn what_each_kernel_holds() {
         told.push_str(&format!("{abi}: {held}; {fit}; own ports {ports}; offline {offline}\n"));
     }
     expect![[r#"
-        0: ; 11 gaps, unfit; own ports 12 gaps, unfit; offline 13 gaps, unfit
-        1: read limits memory keys; 7 gaps, unfit; own ports 8 gaps, unfit; offline 9 gaps, unfit
-        2: read move limits memory keys; 6 gaps, unfit; own ports 7 gaps, unfit; offline 8 gaps, unfit
-        3: read write move limits memory keys; 5 gaps, fit; own ports 6 gaps, unfit; offline 7 gaps, unfit
-        4: read write move network ports limits memory keys; 5 gaps, fit; own ports 5 gaps, fit; offline 6 gaps, unfit
-        5: read write move devices network ports limits memory keys; 4 gaps, fit; own ports 4 gaps, fit; offline 5 gaps, unfit
-        6: read write move devices network ports signals limits abstract_sockets memory keys; 2 gaps, fit; own ports 2 gaps, fit; offline 3 gaps, unfit
-        7: read write move devices network ports signals limits abstract_sockets memory keys refusals; 2 gaps, fit; own ports 2 gaps, fit; offline 3 gaps, unfit
+        0: ; 12 gaps, unfit; own ports 13 gaps, unfit; offline 14 gaps, unfit
+        1: read limits memory keys; 8 gaps, unfit; own ports 9 gaps, unfit; offline 10 gaps, unfit
+        2: read move limits memory keys; 7 gaps, unfit; own ports 8 gaps, unfit; offline 9 gaps, unfit
+        3: read write move limits memory keys; 6 gaps, fit; own ports 7 gaps, unfit; offline 8 gaps, unfit
+        4: read write move network ports limits memory keys; 6 gaps, fit; own ports 6 gaps, fit; offline 7 gaps, unfit
+        5: read write move devices network ports limits memory keys; 5 gaps, fit; own ports 5 gaps, fit; offline 6 gaps, unfit
+        6: read write move devices network ports signals limits abstract_sockets memory keys; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
+        7: read write move devices network ports signals limits abstract_sockets memory keys refusals; 3 gaps, fit; own ports 3 gaps, fit; offline 4 gaps, unfit
     "#]].assert_eq(&told);
 }
 
@@ -84,14 +84,14 @@ fn what_namespaces_add() {
         both, OwnPorts: network, modes, shared_memory, udp; 4 gaps, unfit
         both, Deny: network, modes, shared_memory, udp; 3 gaps, fit
         both, required: network, modes, shared_memory, udp; 3 gaps, fit
-        in users, Allow: network, no modes (it takes root, a network that is denied, or a fence that is required), no shared_memory (it takes root, a network that is denied, or a fence that is required), udp; 5 gaps, fit
-        in users, OwnPorts: network, no modes (it takes root, a network that is denied, or a fence that is required), no shared_memory (it takes root, a network that is denied, or a fence that is required), udp; 6 gaps, unfit
+        in users, Allow: network, no modes (it takes root, a network that is denied, or a fence that is required), no shared_memory (it takes root, a network that is denied, or a fence that is required), udp; 6 gaps, fit
+        in users, OwnPorts: network, no modes (it takes root, a network that is denied, or a fence that is required), no shared_memory (it takes root, a network that is denied, or a fence that is required), udp; 7 gaps, unfit
         in users, Deny: network, modes, shared_memory, udp; 3 gaps, fit
         in users, required: network, modes, shared_memory, udp; 3 gaps, fit
-        none, Allow: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 5 gaps, fit
-        none, OwnPorts: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 6 gaps, unfit
-        none, Deny: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 7 gaps, unfit
-        none, required: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 5 gaps, fit
+        none, Allow: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 6 gaps, fit
+        none, OwnPorts: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 7 gaps, unfit
+        none, Deny: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 8 gaps, unfit
+        none, required: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 6 gaps, fit
     "#]].assert_eq(&told);
 }
 

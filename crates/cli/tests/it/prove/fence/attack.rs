@@ -234,14 +234,15 @@ fn nor_does_one_of_somebody_who_is_not_root() {
             eprintln!("SKIPPED: {mechanism} cannot be had here: {}", doctor["workspaces"]);
             continue;
         }
-        // Modes and times of one's own files are nothing that the kernel keeps here, nor is
-        // shared memory.
+        // Modes and times of one's own files are nothing that the kernel keeps here, nor are
+        // terminals and shared memory.
         let through = ["change the mode of a file", "date a file back", "remove shared memory"];
         let (found, gaps) = attacked(stage);
         assert_eq!(found, through, "{mechanism}");
         // But its receipt says so.
-        let [modes, memory] = [0, 1].map(|at| gaps[at].as_str().unwrap_or_default());
+        let [modes, terminals, memory] = [0, 1, 2].map(|at| gaps[at].as_str().unwrap_or_default());
         assert!(modes.starts_with("Landlock does not refuse chmod, chown and touch"), "{gaps}");
+        assert!(terminals.starts_with("terminals of the user can be read"), "{gaps}");
         assert!(memory.starts_with("shared memory, semaphores and queues outside"), "{gaps}");
     }
 }

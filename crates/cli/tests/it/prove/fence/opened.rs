@@ -28,6 +28,7 @@ for at in sorted(os.listdir("/proc/self/fd"), key=int):
         print("mark" if at == "64" else at + " " + os.readlink(way))
     for up in range(12):
         tries("a mode is changed by way of " + at, lambda: os.chmod(way + "/.." * up + PROJECT + "/README.md", 0o777))
+tries("the user's terminal is set", silent)
 if subprocess.run(["script", "-qec", "test -t 0", "/dev/null"], stdout=subprocess.DEVNULL).returncode:
     print("no terminals of its own")
 "#;
@@ -89,7 +90,7 @@ fn nothing_outside_is_open_to_a_program_and_no_terminal_is_seen() {
     for stage in [Stage::new(ONCE), Stage::of_nobody(ONCE, "fence = \"require\"")] {
         let (_, doctor) = stage.json(&["doctor"]);
         let rules = doctor["fence"]["rules"].as_array().unwrap();
-        let terminals = rules.iter().find(|rule| rule["name"] == "modes").unwrap();
+        let terminals = rules.iter().find(|rule| rule["name"] == "terminals").unwrap();
         if terminals["held"] != true {
             eprintln!("SKIPPED: this cannot be had here: {terminals}");
             continue;
