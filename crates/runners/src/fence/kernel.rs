@@ -65,7 +65,9 @@ pub struct Rule {
 enum By {
     /// Landlock, from this version on.
     Landlock(u32),
-    /// The same, or an empty network namespace.
+    /// The same, and a filter of calls for what it does not take for TCP.
+    LandlockAndFilter(u32),
+    /// Both, or an empty network namespace.
     LandlockOrNetwork(u32),
     /// An empty network namespace.
     Network,
@@ -136,14 +138,16 @@ const RULES: &[Rule] = &[
         name: "network",
         what: "no TCP where `sandbox.network` is `deny`",
         by: By::LandlockOrNetwork(4),
-        gap: "the network cannot be denied before Landlock 4 (Linux 6.7)",
+        gap: "the network cannot be denied before Landlock 4 (Linux 6.7) or without a filter of \
+              calls",
         weight: Weight::NeededWith(Network::Deny),
     },
     Rule {
         name: "ports",
         what: "no listening on ports of others where `sandbox.network` is `own_ports`",
-        by: By::Landlock(4),
-        gap: "every TCP port can be listened on before Landlock 4 (Linux 6.7)",
+        by: By::LandlockAndFilter(4),
+        gap: "every TCP port can be listened on before Landlock 4 (Linux 6.7), and by Multipath \
+              TCP without a filter of calls",
         weight: Weight::NeededWith(Network::OwnPorts),
     },
     Rule {
@@ -237,7 +241,7 @@ impl Kernel {
             let tried = std::thread::spawn(|| {
                 let ruleset = blank(Network::Allow)?;
                 let status = ruleset.restrict_self()?;
-                Ok((status, filter::raise().err()))
+                Ok((status, filter::raise(false).err()))
             });
             let namespaces = Namespaces::try_out();
             let (unparted, untold) = (namespaces::unparted(), audit::obstacle());
@@ -295,7 +299,13 @@ impl Kernel {
         };
         let (is_held, why) = match rule.by {
             By::Landlock(since) => (self.abi >= since, None),
-            By::LandlockOrNetwork(since) => (self.abi >= since || namespaced, None),
+            By::LandlockAndFilter(since) => {
+                (self.abi >= since && self.unfiltered.is_none(), self.unfiltered.as_deref())
+            }
+            By::LandlockOrNetwork(since) => {
+                let is_held = self.abi >= since && self.unfiltered.is_none();
+                (is_held || namespaced, self.unfiltered.as_deref())
+            }
             By::Network => (namespaced, why),
             By::Mounts => (self.namespaces.are_entered(asked), why),
             By::Parted => {

@@ -14,7 +14,7 @@ use super::capabilities;
 use super::filter;
 use super::kernel::Kernel;
 use super::marks::{Opened, shown};
-use super::namespaces::{self, Entered};
+use super::namespaces::{self, Entered, Namespaces};
 
 /// The newest kernel interface whose rights are asked for. What a kernel does not know
 /// of it is named as missing, never taken for granted.
@@ -56,7 +56,13 @@ pub(super) fn raise(fence: &Fence) -> Result<(Kernel, Vec<String>), String> {
     // A kernel that cannot log goes without.
     let ruleset = ruleset.log_new_exec(true).map_err(|error| in_words(&error))?;
     let status = ruleset.restrict_self().map_err(|error| in_words(&error))?;
-    let unfiltered = filter::raise().err();
+    // In a network namespace without anything there is nothing to be reached by any socket.
+    let by_landlock = match fence.network {
+        Network::Allow => false,
+        Network::OwnPorts => true,
+        Network::Deny => matches!(namespaces, Namespaces::None(_)),
+    };
+    let unfiltered = filter::raise(by_landlock).err();
     let kernel = Kernel { unparted, unfiltered, ..Kernel::told(&status, namespaces) };
     match kernel.obstacle {
         Some(why) => Err(why),

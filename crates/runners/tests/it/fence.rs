@@ -6,5 +6,6 @@ mod kernel;
 mod opened;
 mod outside;
 mod refusals;
+mod sockets;
 mod stage;
 mod terminals;

@@ -25,7 +25,7 @@ fn outside(line: &str) -> Option<String> {
 
 /// A line of shell that makes one call, and ends well if the kernel does what it is asked;
 /// otherwise it says the number of the error. `$user`, `$name` and `$limit` can be given along.
-fn call(number: u32, arguments: &str, name: &str) -> String {
+pub(super) fn call(number: u32, arguments: &str, name: &str) -> String {
     format!(
         "perl -e '($user, $name, $limit) = (\"user\", \"{name}\", pack(\"QQ\", 7, 7)); \
          exit 0 if syscall({number}, {arguments}) >= 0; print $!+0; exit 1'"
@@ -86,7 +86,7 @@ fn programs_with_short_pointers_are_refused_the_same() {
 
 /// A whole program for the 32 bits of x86 that makes one call and ends with its error, 0 if
 /// there was none. Where an argument is `None` it is a pointer to a limit of seven.
-fn small_program(call: u32, arguments: [Option<u32>; 4]) -> Vec<u8> {
+pub(super) fn small_program(call: u32, arguments: [Option<u32>; 4]) -> Vec<u8> {
     const AT: u32 = 0x0804_8000;
     const HEADERS: u32 = 84;
     const CODE: u32 = 38;

@@ -88,10 +88,10 @@ fn what_namespaces_add() {
         in users, OwnPorts: network, no modes (it takes root, a network that is denied, or a fence that is required), no shared_memory (it takes root, a network that is denied, or a fence that is required), udp; 7 gaps, unfit
         in users, Deny: network, modes, shared_memory, udp; 3 gaps, fit
         in users, required: network, modes, shared_memory, udp; 3 gaps, fit
-        none, Allow: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 6 gaps, fit
-        none, OwnPorts: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 7 gaps, unfit
-        none, Deny: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 8 gaps, unfit
-        none, required: no network (Linux 6.7), no modes (they take root), no shared_memory (they take root), no udp (they take root); 6 gaps, fit
+        none, Allow: no network (Linux 6.7) or without a filter of calls, no modes (they take root), no shared_memory (they take root), no udp (they take root); 6 gaps, fit
+        none, OwnPorts: no network (Linux 6.7) or without a filter of calls, no modes (they take root), no shared_memory (they take root), no udp (they take root); 7 gaps, unfit
+        none, Deny: no network (Linux 6.7) or without a filter of calls, no modes (they take root), no shared_memory (they take root), no udp (they take root); 8 gaps, unfit
+        none, required: no network (Linux 6.7) or without a filter of calls, no modes (they take root), no shared_memory (they take root), no udp (they take root); 6 gaps, fit
     "#]].assert_eq(&told);
 }
 
@@ -116,6 +116,9 @@ fn what_is_neither_filtered_nor_parted_is_a_gap_and_its_reason_is_told() {
     let required = Asked { required: true, ..Asked::default() };
     // Like signals: an attempt is worth its fence without.
     assert_eq!(kernel.unfit(required), None);
+    // But for sockets that Landlock is not asked about, where it alone holds the ports.
+    let ports = Asked { network: Network::OwnPorts, ..required };
+    assert!(kernel.unfit(ports).unwrap().ends_with("without a filter of calls (no filters)"));
     expect![[r#"
         other processes can be ended by their limits: Landlock is not asked, and there is no filter of calls (no filters)
         keys in the user's keyring can be used: Landlock is not asked, and there is no filter of calls (no filters)
