@@ -4,6 +4,7 @@
 //! and gone some time after it has nothing to do; attempts that run do not need it,
 //! and the next one takes them up.
 
+mod arrivals;
 mod ask;
 mod caller;
 mod clean_up;
@@ -25,9 +26,10 @@ use std::time::{Duration, Instant};
 
 use legation_core::returns::NO_WORKSPACE;
 use legation_store::{Journal as _, Sqlite};
-use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::Receiver;
 
+use self::arrivals::Arrival;
 use crate::client::{Paths, PrepareError, is_attended, prepare};
 use crate::engine::{Engine, Options};
 use crate::host::{Home, Host, Trouble};
@@ -118,6 +120,8 @@ pub async fn serve<H: Host>(
     let width = descriptors::fitting(limits.max_concurrent_total);
     let engine = Engine::new(journal, real.clone(), Options { width, logs: Some(logs) });
     let listener = place::listen(&paths)?;
+    let arrivals = arrivals::take(listener, real.clone());
+    let arrivals = arrivals.map_err(place::files("listen on", &paths.socket))?;
     let service = Arc::new(Service { engine, real, host, talking: AtomicUsize::new(0) });
     let open = service.engine.recover(is_attended(&paths)).await?;
     service.real.forget_callers_but(&open);
@@ -126,30 +130,26 @@ pub async fn serve<H: Host>(
     service.clone().forget_old(logging.history_retention, paths.clone());
     service.clone().clean_up(&workspace);
     service.clone().clear_leavings(open, &paths.attempts());
-    service.listen(&listener, || place::is_ours(&paths, &lock)).await;
+    service.listen(arrivals, || place::is_ours(&paths, &lock)).await;
     place::leave(&paths, lock);
     Ok(())
 }
 
 impl<H: Host> Service<H> {
     /// Takes calls until nothing is left to do, or somebody says to stop.
-    async fn listen(self: &Arc<Self>, listener: &UnixListener, is_ours: impl Fn() -> bool) {
+    async fn listen(self: &Arc<Self>, mut arrivals: Receiver<Arrival>, is_ours: impl Fn() -> bool) {
         let Ok(mut stop) = signal(SignalKind::terminate()) else { return };
         let mut idle_since = Instant::now();
         loop {
             tokio::select! {
                 () = async { stop.recv().await.unwrap_or(()) } => return,
-                accepted = listener.accept() => {
-                    let room = self.talking.load(Ordering::Acquire) < MAX_TALKS;
-                    if accepted.is_err() {
-                        // Out of descriptors: trying at once again would find none either.
-                        tokio::time::sleep(BREATH).await;
-                    }
-                    if let (Ok((stream, _)), true) = (accepted, room) {
+                arrival = arrivals.recv() => {
+                    let Some(arrival) = arrival else { return };
+                    if self.talking.load(Ordering::Acquire) < MAX_TALKS {
                         let service = self.clone();
                         service.talking.fetch_add(1, Ordering::AcqRel);
                         tokio::spawn(async move {
-                            service.converse(stream).await;
+                            service.converse(arrival).await;
                             service.talking.fetch_sub(1, Ordering::AcqRel);
                         });
                     }

@@ -16,6 +16,7 @@ mod large;
 mod leavings;
 mod models;
 mod namespace;
+mod origin;
 mod patterns;
 mod protocol;
 mod queue;

@@ -1,16 +1,14 @@
 //! Who calls. Looked up by token and by process, never believed.
 
-use std::path::PathBuf;
-
 use legation_core::Code;
 use legation_core::config::{BadDepth, starting_depth};
 use legation_core::ids::{AgentId, AttemptId, DelegationId};
 use legation_core::tree::event::Caller;
 use legation_core::tree::rejection::Refusal;
-use legation_runners::supervise::{Ancestry, is_kept};
 use serde_json::json;
 
 use super::Service;
+use super::arrivals::Origin;
 use super::refuse::unreachable;
 use crate::host::Host;
 use crate::protocol::{Refused, Reply, Request};
@@ -67,23 +65,17 @@ impl<H: Host> Service<H> {
     pub(super) async fn identify(
         &self,
         request: &Request,
-        pid: Option<u32>,
+        origin: &Origin,
     ) -> Result<Who, Refused> {
-        let owner = pid.map_or(Ancestry::Gone, |pid| self.real.owner_of(pid));
         if let Some(token) = request.token.as_deref().filter(|token| !token.is_empty()) {
-            return self.by_token(token, &owner).await;
+            return self.by_token(token, origin).await;
         }
-        let inside = match owner {
-            Ancestry::Attempt(_) | Ancestry::Many(_) | Ancestry::Own => true,
-            // Whoever is gone before it can be looked at does not get an answer anyway.
-            Ancestry::Gone => pid.is_some(),
-            // An attempt of another project is no new root here, either.
-            Ancestry::Outside => pid.is_some_and(|pid| {
-                is_kept(pid) || folder_of(pid).is_some_and(|at| self.real.is_workspace(&at))
-            }),
-        };
-        if inside {
-            return Err((&no_token()).into());
+        match origin {
+            Origin::Outside => {}
+            Origin::Attempt(_) | Origin::Many(_) | Origin::Inside => {
+                return Err((&no_token()).into());
+            }
+            Origin::Unknown => return Err((&unknown()).into()),
         }
         let depth = starting_depth(request.env.get(DEPTH).map(String::as_str));
         let depth = depth.map_err(|problem| Refused::from(&bad_depth(&problem)))?;
@@ -109,13 +101,13 @@ impl<H: Host> Service<H> {
         known.map(Reply::Done).ok_or_else(|| Refused::from(&bad_token()))
     }
 
-    async fn by_token(&self, token: &str, owner: &Ancestry<AttemptId>) -> Result<Who, Refused> {
+    async fn by_token(&self, token: &str, origin: &Origin) -> Result<Who, Refused> {
         let bad = || Refused::from(&bad_token());
         let (tree, attempt) = self.real.open_token(token).ok_or_else(bad)?;
-        let is_anothers = match owner {
-            Ancestry::Attempt(owner) => *owner != attempt,
-            Ancestry::Many(owners) => !owners.contains(&attempt),
-            Ancestry::Own | Ancestry::Outside | Ancestry::Gone => false,
+        let is_anothers = match origin {
+            Origin::Attempt(owner) => *owner != attempt,
+            Origin::Many(owners) => !owners.contains(&attempt),
+            Origin::Inside | Origin::Outside | Origin::Unknown => false,
         };
         if is_anothers {
             return Err(bad());
@@ -144,11 +136,6 @@ fn client_name(told: &str) -> AgentId {
     AgentId::new(if name.is_empty() { USER } else { name })
 }
 
-/// The folder a process works in.
-fn folder_of(pid: u32) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
-}
-
 /// Guessing what was meant could loosen a bound.
 fn bad_depth(problem: &BadDepth) -> Refusal {
     let hint = "Give it the number of levels above you, or unset it.";
@@ -160,6 +147,14 @@ fn no_token() -> Refusal {
         Code::PermissionDenied,
         "A call from inside an attempt needs the attempt's token.",
         "Leave LEGATION_TOKEN in the environment; an attempt is never a new root.",
+    )
+}
+
+fn unknown() -> Refusal {
+    Refusal::new(
+        Code::PermissionDenied,
+        "Where this call comes from cannot be told: the process that connected may have ended.",
+        "Call from the process that connects, and stay for the answer; then try again.",
     )
 }
 

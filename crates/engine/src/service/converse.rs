@@ -7,10 +7,10 @@ use legation_core::Code;
 use legation_core::tree::bounds::Remaining;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
 use tokio::net::unix::OwnedWriteHalf;
 
 use super::Service;
+use super::arrivals::{Arrival, Origin};
 use super::caller::Who;
 use super::delegate::Said;
 use crate::host::Host;
@@ -42,13 +42,8 @@ impl Listener {
 
 impl<H: Host> Service<H> {
     /// Hears a request and answers it.
-    pub(super) async fn converse(self: &Arc<Self>, stream: UnixStream) {
-        let Ok(peer) = stream.peer_cred() else { return };
-        // The socket lets nobody else in; this holds wherever its folder is.
-        if peer.uid() != rustix::process::geteuid().as_raw() && peer.uid() != 0 {
-            return;
-        }
-        let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+    pub(super) async fn converse(self: &Arc<Self>, arrival: Arrival) {
+        let Arrival { stream, origin } = arrival;
         let (reader, writer) = stream.into_split();
         let mut listener = Listener { writer, is_gone: false };
         let mut reader = BufReader::new(reader.take(MAX_REQUEST_BYTES as u64));
@@ -65,7 +60,7 @@ impl<H: Host> Service<H> {
             }
             Ok(request) if request.v == VERSION => {
                 let delegates = matches!(request.wish, Wish::Delegate(_));
-                let outcome = self.fulfil(request, pid, &mut listener).await;
+                let outcome = self.fulfil(request, &origin, &mut listener).await;
                 outcome.map_err(|refused| if delegates { bounded(refused) } else { refused })
             }
             Ok(request) => Err(other_version(request.v)),
@@ -78,13 +73,13 @@ impl<H: Host> Service<H> {
     async fn fulfil(
         self: &Arc<Self>,
         request: Request,
-        pid: Option<u32>,
+        origin: &Origin,
         listener: &mut Listener,
     ) -> Result<Reply, Refused> {
         if matches!(request.wish, Wish::Ping) {
             return Ok(Reply::Done(json!({"pid": std::process::id()})));
         }
-        let who = self.identify(&request, pid).await?;
+        let who = self.identify(&request, origin).await?;
         match request.wish {
             Wish::Delegate(call) => {
                 let said = Said { env: request.env, passed_on: request.passed_on };

@@ -3,12 +3,12 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::Duration;
 
 use legation_runners::depths::remove;
 use legation_runners::supervise::become_subreaper;
-use tokio::net::UnixListener;
 
 use super::ServeError;
 use crate::client::{Paths, lock_text};

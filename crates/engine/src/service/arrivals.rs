@@ -1,0 +1,137 @@
+//! Taking connections, and where each of them comes from.
+//!
+//! The kernel tells which process has connected, by a number. Once that process has ended, the
+//! number may be anybody's, whoever holds the connection now. So where it comes from is found
+//! out while it is taken and never again, on a thread that does nothing else: what the engine is
+//! busy with gives no number the time to come round. What is said is heard elsewhere.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use legation_core::ids::AttemptId;
+use legation_runners::supervise::{Ancestry, is_kept};
+use tokio::net::UnixStream;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+use super::{BREATH, MAX_TALKS};
+use crate::real::Real;
+
+/// Where the time at which a process started stands in its line of `/proc`, counted behind its
+/// name.
+const STARTED: usize = 19;
+
+/// Where a connection comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    /// A process of this attempt.
+    Attempt(AttemptId),
+    /// One that keeps all of these.
+    Many(Vec<AttemptId>),
+    /// Some attempt's, and whose cannot be told: another project's, or what was left.
+    Inside,
+    /// A person or a program outside.
+    Outside,
+    /// Nobody can say: the process that connected had ended.
+    Unknown,
+}
+
+/// A connection that was taken.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) stream: UnixStream,
+    pub(super) origin: Origin,
+}
+
+/// Takes connections from now on, until nobody wants them any more.
+pub(super) fn take(listener: UnixListener, real: Arc<Real>) -> io::Result<Receiver<Arrival>> {
+    let (sender, receiver) = mpsc::channel(MAX_TALKS);
+    let handle = Handle::current();
+    let name = "arrivals".to_owned();
+    thread::Builder::new().name(name).spawn(move || {
+        let _runtime = handle.enter();
+        take_all(&listener, &real, &sender);
+    })?;
+    Ok(receiver)
+}
+
+fn take_all(listener: &UnixListener, real: &Real, sender: &Sender<Arrival>) {
+    // Whether connections could not be taken, and those that wait may have waited for long.
+    let mut is_late = false;
+    loop {
+        let stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(problem) if problem.kind() == ErrorKind::WouldBlock => {
+                // Nobody waits any more.
+                is_late = listener.set_nonblocking(false).is_err();
+                if is_late {
+                    thread::sleep(BREATH);
+                }
+                continue;
+            }
+            Err(_) => {
+                // Out of descriptors: trying at once again would find none either.
+                is_late = true;
+                let _ = listener.set_nonblocking(true);
+                thread::sleep(BREATH);
+                continue;
+            }
+        };
+        let taken = stream.set_nonblocking(true).and_then(|()| UnixStream::from_std(stream));
+        let Some((stream, pid)) = taken.ok().and_then(admitted) else { continue };
+        let origin = if is_late { Origin::Unknown } else { origin(real, pid) };
+        match sender.try_send(Arrival { stream, origin }) {
+            // With so many that nobody has looked at yet, this one is turned away.
+            Ok(()) | Err(TrySendError::Full(_)) => {}
+            Err(TrySendError::Closed(_)) => return,
+        }
+    }
+}
+
+/// A connection of somebody who may come in at all, and the number of its process.
+fn admitted(stream: UnixStream) -> Option<(UnixStream, u32)> {
+    let peer = stream.peer_cred().ok()?;
+    // The socket lets nobody else in; this holds wherever its folder is.
+    let may = peer.uid() == rustix::process::geteuid().as_raw() || peer.uid() == 0;
+    // A process that cannot be seen from here has the number zero, and is nobody.
+    let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok()).unwrap_or_default();
+    may.then_some((stream, pid))
+}
+
+/// Where the process of this number comes from, if it is the same one all the while.
+fn origin(real: &Real, pid: u32) -> Origin {
+    let before = started(pid);
+    let origin = match real.owner_of(pid) {
+        Ancestry::Attempt(attempt) => Origin::Attempt(attempt),
+        Ancestry::Many(attempts) => Origin::Many(attempts),
+        Ancestry::Own => Origin::Inside,
+        // An attempt of another project is no new root here, either.
+        Ancestry::Outside
+            if is_kept(pid) || folder_of(pid).is_some_and(|at| real.is_workspace(&at)) =>
+        {
+            Origin::Inside
+        }
+        Ancestry::Outside => Origin::Outside,
+        Ancestry::Gone => Origin::Unknown,
+    };
+    if before.is_some() && started(pid) == before { origin } else { Origin::Unknown }
+}
+
+/// When a process started, in ticks of the kernel's.
+fn started(pid: u32) -> Option<u64> {
+    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name may contain anything, even brackets and blanks.
+    let line = String::from_utf8_lossy(&line);
+    let (_, fields) = line.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(STARTED)?.parse().ok()
+}
+
+/// The folder a process works in.
+fn folder_of(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
