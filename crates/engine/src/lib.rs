@@ -11,6 +11,7 @@ pub mod logs;
 pub mod news;
 pub mod protocol;
 pub mod read;
+pub mod talks;
 pub mod world;
 
 mod actor;

@@ -21,7 +21,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use legation_core::returns::NO_WORKSPACE;
@@ -35,11 +34,10 @@ use crate::engine::{Engine, Options};
 use crate::host::{Home, Host, Trouble};
 use crate::logs::Logs;
 use crate::real::{Real, RealOptions, now};
+use crate::talks::Talks;
 
 /// How long the engine stays when it has nothing to do.
 const IDLE: Duration = Duration::from_secs(30);
-/// Conversations that go on at once; whoever comes on top is turned away.
-const MAX_TALKS: usize = 4096;
 /// How long nobody is listened to after somebody could not be.
 const BREATH: Duration = Duration::from_millis(50);
 /// How often it looks whether it has.
@@ -84,7 +82,7 @@ struct Service<H> {
     engine: Engine<Sqlite, Real>,
     real: Arc<Real>,
     host: H,
-    talking: AtomicUsize,
+    talks: Arc<Talks>,
 }
 
 /// Serves a project until there has been nothing to do for a while. `ready` is called
@@ -120,9 +118,10 @@ pub async fn serve<H: Host>(
     let width = descriptors::fitting(limits.max_concurrent_total);
     let engine = Engine::new(journal, real.clone(), Options { width, logs: Some(logs) });
     let listener = place::listen(&paths)?;
-    let arrivals = arrivals::take(listener, real.clone());
+    let talks = Talks::new(descriptors::talks());
+    let arrivals = arrivals::take(listener, real.clone(), talks.clone());
     let arrivals = arrivals.map_err(place::files("listen on", &paths.socket))?;
-    let service = Arc::new(Service { engine, real, host, talking: AtomicUsize::new(0) });
+    let service = Arc::new(Service { engine, real, host, talks });
     let open = service.engine.recover(is_attended(&paths)).await?;
     service.real.forget_callers_but(&open);
     ready();
@@ -145,18 +144,12 @@ impl<H: Host> Service<H> {
                 () = async { stop.recv().await.unwrap_or(()) } => return,
                 arrival = arrivals.recv() => {
                     let Some(arrival) = arrival else { return };
-                    if self.talking.load(Ordering::Acquire) < MAX_TALKS {
-                        let service = self.clone();
-                        service.talking.fetch_add(1, Ordering::AcqRel);
-                        tokio::spawn(async move {
-                            service.converse(arrival).await;
-                            service.talking.fetch_sub(1, Ordering::AcqRel);
-                        });
-                    }
+                    let service = self.clone();
+                    tokio::spawn(async move { service.converse(arrival).await });
                 }
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
-            if self.engine.is_busy() || self.talking.load(Ordering::Acquire) > 0 {
+            if self.engine.is_busy() || self.is_talking() {
                 idle_since = Instant::now();
             }
             // A journal that takes nothing more is opened again by the next engine.
@@ -169,7 +162,7 @@ impl<H: Host> Service<H> {
     }
 
     fn is_talking(&self) -> bool {
-        self.talking.load(Ordering::Acquire) > 0
+        !self.talks.is_empty()
     }
 
     /// Forgets what is older than the history is kept, in the background.

@@ -60,8 +60,17 @@ impl Client {
         let mut line = serde_json::to_vec(request).map_err(io::Error::from)?;
         line.push(b'\n');
         let (reader, mut writer) = self.stream.into_split();
-        writer.write_all(&line).await?;
-        Ok(Conversation { reader: BufReader::new(reader), _writer: writer, line: Vec::new() })
+        let heard = writer.write_all(&line).await;
+        let reader = BufReader::new(reader);
+        let mut talk = Conversation { reader, _writer: writer, line: Vec::new(), said: None };
+        if let Err(problem) = heard {
+            // Whoever hung up before it heard anything may have said why.
+            match talk.next().await {
+                Ok(reply) => talk.said = Some(reply),
+                Err(_) => return Err(problem.into()),
+            }
+        }
+        Ok(talk)
     }
 }
 
@@ -73,12 +82,17 @@ pub struct Conversation {
     _writer: OwnedWriteHalf,
     /// The beginning of a line, where waiting for the rest was given up.
     line: Vec<u8>,
+    /// What was said before anything was asked.
+    said: Option<Reply>,
 }
 
 impl Conversation {
     /// The next thing that is said. Waiting may be given up at any moment, and nothing
     /// is lost by it.
     pub async fn next(&mut self) -> Result<Reply, Lost> {
+        if let Some(reply) = self.said.take() {
+            return Ok(reply);
+        }
         let room = (MAX_REPLY_BYTES + 1).saturating_sub(self.line.len());
         let mut rest = (&mut self.reader).take(room as u64);
         rest.read_until(b'\n', &mut self.line).await?;

@@ -19,8 +19,11 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use super::{BREATH, MAX_TALKS};
+use super::BREATH;
+use super::refuse::full;
+use crate::protocol::Reply;
 use crate::real::Real;
+use crate::talks::{Full, MAX_TALKS, Side, Talk, Talks};
 
 /// Where the time at which a process started stands in its line of `/proc`, counted behind its
 /// name.
@@ -46,21 +49,44 @@ pub(super) enum Origin {
 pub(super) struct Arrival {
     pub(super) stream: UnixStream,
     pub(super) origin: Origin,
+    /// That it is counted, for as long as it goes on.
+    pub(super) talk: Talk,
+}
+
+impl Origin {
+    /// Whose a conversation is that comes from there, as far as is known before it is heard.
+    fn side(&self) -> Side {
+        match self {
+            Self::Attempt(attempt) => Side::Attempt(attempt.clone()),
+            Self::Inside => Side::Unnamed,
+            Self::Unknown => Side::Unknown,
+            // What keeps many is ours, and says in a moment for whom it speaks.
+            Self::Many(_) | Self::Outside => Side::Outside,
+        }
+    }
 }
 
 /// Takes connections from now on, until nobody wants them any more.
-pub(super) fn take(listener: UnixListener, real: Arc<Real>) -> io::Result<Receiver<Arrival>> {
+pub(super) fn take(
+    listener: UnixListener,
+    real: Arc<Real>,
+    talks: Arc<Talks>,
+) -> io::Result<Receiver<Arrival>> {
     let (sender, receiver) = mpsc::channel(MAX_TALKS);
     let handle = Handle::current();
     let name = "arrivals".to_owned();
     thread::Builder::new().name(name).spawn(move || {
         let _runtime = handle.enter();
-        take_all(&listener, &real, &sender);
+        take_all(&listener, (&real, &talks), &sender);
     })?;
     Ok(receiver)
 }
 
-fn take_all(listener: &UnixListener, real: &Real, sender: &Sender<Arrival>) {
+fn take_all(
+    listener: &UnixListener,
+    (real, talks): (&Real, &Arc<Talks>),
+    sender: &Sender<Arrival>,
+) {
     // Whether connections could not be taken, and those that wait may have waited for long.
     let mut is_late = false;
     loop {
@@ -85,11 +111,27 @@ fn take_all(listener: &UnixListener, real: &Real, sender: &Sender<Arrival>) {
         let taken = stream.set_nonblocking(true).and_then(|()| UnixStream::from_std(stream));
         let Some((stream, pid)) = taken.ok().and_then(admitted) else { continue };
         let origin = if is_late { Origin::Unknown } else { origin(real, pid) };
-        match sender.try_send(Arrival { stream, origin }) {
-            // With so many that nobody has looked at yet, this one is turned away.
-            Ok(()) | Err(TrySendError::Full(_)) => {}
-            Err(TrySendError::Closed(_)) => return,
+        let talk = match talks.begin(origin.side()) {
+            Ok(talk) => talk,
+            Err(why) => {
+                turn_away(&stream, why);
+                continue;
+            }
+        };
+        // Never more than are counted, so that there is room for it.
+        let sent = sender.try_send(Arrival { stream, origin, talk });
+        if matches!(sent, Err(TrySendError::Closed(_))) {
+            return;
         }
+    }
+}
+
+/// Says why nothing is heard. To a connection that was just taken, a line takes no waiting.
+fn turn_away(stream: &UnixStream, why: Full) {
+    if let Ok(mut line) = serde_json::to_vec(&Reply::Refused(full(why))) {
+        line.push(b'\n');
+        // Asked of the kernel itself: the runtime has not heard yet whether it can be written to.
+        let _ = rustix::io::write(stream, &line);
     }
 }
 

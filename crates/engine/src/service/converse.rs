@@ -13,9 +13,11 @@ use super::Service;
 use super::arrivals::{Arrival, Origin};
 use super::caller::Who;
 use super::delegate::Said;
+use super::refuse::full;
 use crate::host::Host;
 use crate::news::News;
 use crate::protocol::{MAX_REQUEST_BYTES, Refused, Reply, Request, VERSION, Wish};
+use crate::talks::Talk;
 
 /// How long a caller may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,7 +45,7 @@ impl Listener {
 impl<H: Host> Service<H> {
     /// Hears a request and answers it.
     pub(super) async fn converse(self: &Arc<Self>, arrival: Arrival) {
-        let Arrival { stream, origin } = arrival;
+        let Arrival { stream, origin, mut talk } = arrival;
         let (reader, writer) = stream.into_split();
         let mut listener = Listener { writer, is_gone: false };
         let mut reader = BufReader::new(reader.take(MAX_REQUEST_BYTES as u64));
@@ -53,14 +55,17 @@ impl<H: Host> Service<H> {
             return;
         }
         let outcome = match serde_json::from_str::<Request>(&line) {
-            Ok(Request { v: VERSION, wish: Wish::Attend, .. }) => {
+            // An attempt has nothing to keep the engine for.
+            Ok(Request { v: VERSION, wish: Wish::Attend, .. })
+                if matches!(origin, Origin::Outside) =>
+            {
                 // Nothing is expected but the end.
                 let _ = reader.read_line(&mut line).await;
                 return;
             }
             Ok(request) if request.v == VERSION => {
                 let delegates = matches!(request.wish, Wish::Delegate(_));
-                let outcome = self.fulfil(request, &origin, &mut listener).await;
+                let outcome = self.fulfil(request, (&origin, &mut talk), &mut listener).await;
                 outcome.map_err(|refused| if delegates { bounded(refused) } else { refused })
             }
             Ok(request) => Err(other_version(request.v)),
@@ -73,13 +78,16 @@ impl<H: Host> Service<H> {
     async fn fulfil(
         self: &Arc<Self>,
         request: Request,
-        origin: &Origin,
+        (origin, talk): (&Origin, &mut Talk),
         listener: &mut Listener,
     ) -> Result<Reply, Refused> {
         if matches!(request.wish, Wish::Ping) {
             return Ok(Reply::Done(json!({"pid": std::process::id()})));
         }
         let who = self.identify(&request, origin).await?;
+        if let Who::Attempt { attempt, .. } = &who {
+            talk.is_of(attempt).map_err(full)?;
+        }
         match request.wish {
             Wish::Delegate(call) => {
                 let said = Said { env: request.env, passed_on: request.passed_on };
@@ -107,7 +115,8 @@ impl<H: Host> Service<H> {
             Wish::Who => self.tell_who(&who).await,
             Wish::Remaining => self.tell_remaining(&who, request.env).await,
             Wish::Ask { what } => self.ask(&who, what).await,
-            Wish::Ping | Wish::Attend => Ok(Reply::Done(json!({}))),
+            Wish::Attend => Err(only_outside()),
+            Wish::Ping => Ok(Reply::Done(json!({}))),
         }
     }
 }
@@ -118,6 +127,15 @@ fn bounded(mut refused: Refused) -> Refused {
     let nothing = || serde_json::to_value(Remaining::NOTHING).unwrap_or_default();
     refused.remaining.get_or_insert_with(nothing);
     refused
+}
+
+fn only_outside() -> Refused {
+    Refused {
+        code: Code::PermissionDenied.to_string(),
+        message: "Only somebody outside keeps the engine running on purpose.".to_owned(),
+        hint: "The engine stays for as long as an attempt runs.".to_owned(),
+        ..Refused::default()
+    }
 }
 
 fn other_version(v: u16) -> Refused {

@@ -2,10 +2,12 @@
 
 use legation_core::Code;
 use legation_core::tree::Rejection;
+use serde_json::json;
 
 use crate::engine::Error;
 use crate::host::Trouble;
 use crate::protocol::Refused;
+use crate::talks::Full;
 
 /// What the engine could not do.
 pub(super) fn unreachable(error: &Error) -> Refused {
@@ -47,6 +49,21 @@ pub(super) fn trouble(trouble: &Trouble) -> Refused {
         message: trouble.message.clone(),
         hint: trouble.hint.clone(),
         details: trouble.details.clone(),
+        ..Refused::default()
+    }
+}
+
+/// More conversations than there may be.
+pub(super) fn full(why: Full) -> Refused {
+    Refused {
+        code: Code::Conflict.to_string(),
+        message: why.to_string(),
+        hint: "Try again once some of them have ended.".to_owned(),
+        details: match why {
+            Full::Attempt(most) | Full::Attempts(most) | Full::Engine(most) => {
+                json!({ "conversations": most })
+            }
+        },
         ..Refused::default()
     }
 }

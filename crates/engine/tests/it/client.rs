@@ -240,6 +240,20 @@ async fn what_is_said_arrives_line_by_line_until_the_end() {
 }
 
 #[tokio::test]
+async fn who_is_turned_away_before_it_is_heard_learns_why() {
+    let (_root, paths) = project();
+    prepare(&paths).unwrap();
+    let listener = UnixListener::bind(&paths.socket).unwrap();
+    let client = Client::connect(&paths).await.unwrap();
+    let (mut stream, _) = listener.accept().await.unwrap();
+    stream.write_all(b"{\"note\":\"no room\"}\n").await.unwrap();
+    drop(stream);
+    let mut talk = client.request(&ping()).await.unwrap();
+    assert_eq!(talk.next().await.unwrap(), Reply::Note("no room".to_owned()));
+    assert!(talk.next().await.is_err());
+}
+
+#[tokio::test]
 async fn what_makes_no_sense_is_named() {
     let (_root, paths) = project();
     prepare(&paths).unwrap();

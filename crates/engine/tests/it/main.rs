@@ -4,5 +4,5 @@
 
 mod client;
 mod scripted;
-
+mod talks;
 mod trees;

@@ -68,3 +68,43 @@ fn whoever_has_the_number_of_a_caller_that_ended_lends_it_no_origin() {
     assert_eq!(code, 0, "{view}");
     assert!(stage.told("said").contains("PERMISSION_DENIED"), "{}", stage.told("said"));
 }
+
+#[test]
+fn an_attempt_has_no_more_conversations_than_it_may_and_its_user_gets_in() {
+    let stage = Stage::new(ONCE);
+    let script = "python3 - \"$OUT\" <<'PY'\n\
+        import json, os, socket, sys, time\n\
+        out = sys.argv[1]\n\
+        def talk():\n\
+        \x20   new = socket.socket(socket.AF_UNIX)\n\
+        \x20   new.settimeout(5)\n\
+        \x20   new.connect(os.environ['LEGATION_SOCKET'])\n\
+        \x20   return new\n\
+        def heard(talk):\n\
+        \x20   try: return talk.recv(4096).decode()\n\
+        \x20   except TimeoutError: return 'nothing'\n\
+        stays = talk()\n\
+        asked = dict(v=1, token=os.environ['LEGATION_TOKEN'], wish='attend')\n\
+        stays.sendall(json.dumps(asked).encode() + b'\\n')\n\
+        said = [heard(stays)]\n\
+        stays.close()\n\
+        silent = [talk() for _ in range(80)]\n\
+        said.append(heard(silent[79]))\n\
+        open(out + '/new', 'w').write('\\n'.join(said))\n\
+        os.rename(out + '/new', out + '/said')\n\
+        while not os.path.exists(out + '/go'): time.sleep(0.01)\n\
+        PY\n\
+        legation submit --status completed --summary tried";
+    stage.agent("greedy", "", script);
+    let (_, begun) = stage.json(&["delegate", "--detach", "--agent", "greedy", "Talk"]);
+    let id = begun["delegationId"].as_str().unwrap();
+    let said = wait_for("it to be told", || fs::read_to_string(stage.out("said")).ok());
+    let (attended, silent) = said.split_once('\n').unwrap();
+    assert!(attended.contains("PERMISSION_DENIED"), "{said}");
+    assert!(silent.contains("64 conversations"), "{said}");
+    assert_eq!(stage.json(&["pause", id]).0, 0);
+    assert_eq!(stage.json(&["resume", id]).0, 0);
+    fs::write(stage.out("go"), "").unwrap();
+    let (code, view) = stage.json(&["resume", id, "--wait"]);
+    assert_eq!(code, 0, "{view}");
+}
