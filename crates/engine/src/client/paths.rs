@@ -83,7 +83,8 @@ pub struct Paths {
     pub project: PathBuf,
     /// The socket that the engine listens on.
     pub socket: PathBuf,
-    /// The file whose lock the engine holds.
+    /// The file whose lock the engine holds. It lies in the project and not in the state folder,
+    /// of which there is another in every other environment: nobody shall start a second engine.
     pub lock: PathBuf,
     /// The journal.
     pub journal: PathBuf,

@@ -21,12 +21,12 @@ use super::{Inner, named};
 
 /// The folder in the user's state folder that all projects share.
 const SHARED_STATE: &str = "legation";
-/// What of a project a child may read without being told: how it is run, and by whom.
+/// What of a project a child may read without being told: how it is run, and by whom. The file
+/// that the engine locks is not among them: who can read a file can hold a lock of it, and then
+/// no engine could start any more.
 const OPEN: &[&str] = &[
     ".legation/agents",
     ".legation/config.toml",
-    // It says where the engine listens.
-    ".legation/engine.lock",
     ".claude/agents",
     ".claude/config.json",
     ".opencode/agents",

@@ -29,6 +29,7 @@ const ATTACKS: &[(&str, &str)] = &[
         "tr '\\0' '\\n' < /proc/$SIBLING_PID/environ | grep LEGATION_TOKEN=",
     ),
     ("read the journal", "cat $PROJECT/.legation/legation.db"),
+    ("open what the engine locks", "exec 3< $PROJECT/.legation/engine.lock"),
     ("read the log", "cat $PROJECT/.legation/logs/delegation.jsonl"),
     (
         "read what was kept of another tree",
@@ -287,6 +288,7 @@ fn without_the_fence_the_same_child_gets_through() {
         list the files of a sibling: yes
         read the token of a sibling: yes
         read the journal: yes
+        open what the engine locks: yes
         read the log: yes
         read what was kept of another tree: yes
         read the secret: yes
