@@ -9,8 +9,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, open as open_folder, openat2, unlinkat};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, ResolveFlags, mkdirat, open as open_folder, openat, openat2, unlinkat,
+};
 use rustix::io::Errno;
+
+/// The mode of a folder that is made on the way.
+const FOLDER: u32 = 0o755;
 
 /// Opens a file to read it. The way to it may have links, its last step not.
 pub fn open(path: &Path) -> io::Result<File> {
@@ -32,10 +37,33 @@ pub fn place_below(folder: &Path, path: &Path) -> io::Result<OwnedFd> {
 
 /// Removes a file below a folder. There are no links on the way.
 pub fn remove_below(folder: &Path, path: &Path) -> io::Result<()> {
+    unlink_below(folder, path, AtFlags::empty())
+}
+
+/// The same of an empty folder.
+pub fn remove_folder_below(folder: &Path, path: &Path) -> io::Result<()> {
+    unlink_below(folder, path, AtFlags::REMOVEDIR)
+}
+
+fn unlink_below(folder: &Path, path: &Path, flags: AtFlags) -> io::Result<()> {
     let above = path.parent().unwrap_or_else(|| Path::new(""));
     let above = reach(folder, above, OFlags::PATH | OFlags::DIRECTORY)?;
-    let name = path.file_name().unwrap_or_default();
-    Ok(unlinkat(&above, name, AtFlags::empty())?)
+    Ok(unlinkat(&above, path.file_name().unwrap_or_default(), flags)?)
+}
+
+/// The folder in which something below another one is, made if need be. No link is followed on
+/// the way.
+pub fn way_below(folder: &Path, path: &Path) -> io::Result<OwnedFd> {
+    let step = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut at = open_folder(folder, step, Mode::empty())?;
+    for name in path.parent().into_iter().flatten() {
+        match mkdirat(&at, name, Mode::from_raw_mode(FOLDER)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        at = openat(&at, name, step, Mode::empty())?;
+    }
+    Ok(at)
 }
 
 /// Where the kernel cannot tell (before Linux 5.6), there may be links on the way.

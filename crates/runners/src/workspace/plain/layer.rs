@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::super::walk::{Locked, below, walk};
 use super::super::{Error, names, record};
 use super::copy;
+use crate::wary;
 
 /// What is read at once when two files are compared.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -149,9 +150,9 @@ impl Stack {
     }
 }
 
-/// Removes a file, and the folders that are empty without it.
+/// Removes a file, and the folders that are empty without it. No link is followed.
 pub(in super::super) fn remove(top: &Path, path: &[u8]) -> io::Result<()> {
-    match fs::remove_file(below(top, path)) {
+    match wary::remove_below(top, &below(Path::new(""), path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
@@ -161,8 +162,8 @@ pub(in super::super) fn remove(top: &Path, path: &[u8]) -> io::Result<()> {
 
 /// Removes the folders above a path that are empty.
 pub(super) fn prune(top: &Path, path: &[u8]) {
-    let mut at = below(top, path);
-    while at.pop() && at != top && fs::remove_dir(&at).is_ok() {}
+    let mut at = below(Path::new(""), path);
+    while at.pop() && at != Path::new("") && wary::remove_folder_below(top, &at).is_ok() {}
 }
 
 fn is_file(path: &Path) -> bool {

@@ -18,6 +18,8 @@ use super::super::{Candidate, Error, Kept, Merge, Outlook, Place, record};
 use super::hunks::Met;
 use super::layer::{Contents, Layer, Stack, file_in, layer_folder, remove, same};
 use super::{Plain, copy};
+use crate::depths::path_of;
+use crate::wary;
 
 /// Where a delegation's result stands.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -192,10 +194,14 @@ impl Plain {
         // leaves a file as it was or as it is to be, and the next one does the rest.
         let fresh = self.folders.layer(&into.attempt).join(record::fresh());
         for (path, from) in &step.put {
-            let to = below(&root, path);
-            copy::make_way(&to).map_err(Error::files("writing", &to))?;
+            let to = below(Path::new(""), path);
             copy::put(from, &fresh)?;
-            std::fs::rename(&fresh, &to).map_err(Error::files("writing", &to))?;
+            let failed = || Error::files("writing", &root.join(&to));
+            // Whoever is at work there may lay a link in the way.
+            let above = wary::way_below(&root, &to).map_err(failed())?;
+            let at = path_of(&above).join(to.file_name().unwrap_or_default());
+            copy::make_way(&at).map_err(failed())?;
+            std::fs::rename(&fresh, &at).map_err(failed())?;
         }
         self.note_brought(delegation, tip.number)?;
         Ok(if is_there { Merge::Nothing } else { Merge::Clean { commit } })
