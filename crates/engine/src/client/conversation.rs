@@ -41,7 +41,7 @@ impl Client {
         if let Ok(client) = Self::connect_to(&paths.socket).await {
             return Some(client);
         }
-        let elsewhere = lock::holder(paths)?.socket.filter(|socket| *socket != paths.socket)?;
+        let elsewhere = lock::elsewhere(paths).filter(|socket| *socket != paths.socket)?;
         Self::connect_to(&elsewhere).await.ok()
     }
 

@@ -5,7 +5,7 @@
 //! only where the process that wrote its name into the file is still there.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::paths::Paths;
@@ -26,6 +26,18 @@ pub struct Holder {
 /// What an engine writes into its lock file: its process, and where it listens.
 pub fn lock_text(pid: u32, socket: &Path) -> String {
     format!("{pid}\n{}\n", socket.display())
+}
+
+/// Where the engine of a project listens that may listen elsewhere than where we look.
+pub(super) fn elsewhere(paths: &Paths) -> Option<PathBuf> {
+    let is_closed = |problem: &io::Error| problem.kind() == ErrorKind::PermissionDenied;
+    if !File::open(&paths.lock).as_ref().is_err_and(is_closed) {
+        return holder(paths)?.socket;
+    }
+    // An attempt has no business with the lock. Whether somebody listens it learns by calling.
+    let mut text = String::new();
+    File::open(paths.listens()).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    text.lines().nth(1).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// The engine that holds the lock of a project.

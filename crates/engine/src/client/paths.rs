@@ -132,6 +132,11 @@ impl Paths {
         self.state.join("attended")
     }
 
+    /// The file that says the same as that which the engine locks, for who may not open that.
+    pub fn listens(&self) -> PathBuf {
+        self.lock.with_file_name("engine.socket")
+    }
+
     /// What the engine says that nobody asked for.
     pub fn engine_log(&self) -> PathBuf {
         self.logs.join("engine.log")

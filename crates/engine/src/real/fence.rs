@@ -27,6 +27,8 @@ const SHARED_STATE: &str = "legation";
 const OPEN: &[&str] = &[
     ".legation/agents",
     ".legation/config.toml",
+    // It says where the engine listens.
+    ".legation/engine.socket",
     ".claude/agents",
     ".claude/config.json",
     ".opencode/agents",

@@ -36,6 +36,10 @@ pub(super) fn lock(paths: &Paths) -> Result<File, ServeError> {
     let text = lock_text(std::process::id(), &paths.socket);
     let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
     written.map_err(files("write", path))?;
+    // In its place, since attempts that run can read that very file and no other. It is never
+    // removed: who reads it when nobody listens learns that by calling.
+    let listens = paths.listens();
+    fs::write(&listens, text).map_err(files("write", &listens))?;
     Ok(file)
 }
 
