@@ -25,8 +25,14 @@ use crate::protocol::Reply;
 use crate::real::Real;
 use crate::talks::{Full, MAX_TALKS, Side, Talk, Talks};
 
-/// Where the time at which a process started stands in its line of `/proc`, counted behind its
-/// name.
+/// Processes above a caller that are looked at: more than anybody outside has.
+const MAX_STEPS: usize = 4096;
+/// How often a caller is looked at again when a process above it ends meanwhile.
+const MAX_TRIES: usize = 16;
+/// What stands where in a process's line of `/proc`, counted behind its name: its parent, its
+/// session, and when it started.
+const PARENT: usize = 1;
+const SESSION: usize = 3;
 const STARTED: usize = 19;
 
 /// Where a connection comes from.
@@ -145,32 +151,55 @@ fn admitted(stream: UnixStream) -> Option<(UnixStream, u32)> {
     may.then_some((stream, pid))
 }
 
-/// Where the process of this number comes from, if it is the same one all the while.
+/// Where the process of this number comes from. Whoever looks up from a process while one above
+/// it ends may miss those above that; so all of them have to be the same before and after.
 fn origin(real: &Real, pid: u32) -> Origin {
-    let before = started(pid);
-    let origin = match real.owner_of(pid) {
-        Ancestry::Attempt(attempt) => Origin::Attempt(attempt),
-        Ancestry::Many(attempts) => Origin::Many(attempts),
-        Ancestry::Own => Origin::Inside,
-        // An attempt of another project is no new root here, either.
-        Ancestry::Outside
-            if is_kept(pid) || folder_of(pid).is_some_and(|at| real.is_workspace(&at)) =>
-        {
-            Origin::Inside
+    for _ in 0..MAX_TRIES {
+        let before = lineage(pid);
+        let origin = match real.owner_of(pid) {
+            Ancestry::Attempt(attempt) => Origin::Attempt(attempt),
+            Ancestry::Many(attempts) => Origin::Many(attempts),
+            Ancestry::Own => Origin::Inside,
+            // An attempt of another project is no new root here, either.
+            Ancestry::Outside
+                if is_kept(pid) || folder_of(pid).is_some_and(|at| real.is_workspace(&at)) =>
+            {
+                Origin::Inside
+            }
+            Ancestry::Outside => Origin::Outside,
+            Ancestry::Gone => return Origin::Unknown,
+        };
+        if before.is_some() && lineage(pid) == before {
+            return origin;
         }
-        Ancestry::Outside => Origin::Outside,
-        Ancestry::Gone => Origin::Unknown,
-    };
-    if before.is_some() && started(pid) == before { origin } else { Origin::Unknown }
+    }
+    Origin::Unknown
 }
 
-/// When a process started, in ticks of the kernel's.
-fn started(pid: u32) -> Option<u64> {
+/// A process and all those above it, each with when it started; nothing where one of them ended
+/// meanwhile.
+fn lineage(pid: u32) -> Option<Vec<(u32, u64)>> {
+    let (mut line, mut at) = (Vec::new(), pid);
+    // The first process has no parent; neither has one whose parent cannot be seen from here.
+    while at != 0 && line.len() < MAX_STEPS {
+        let (parent, started) = stat(at)?;
+        line.push((at, started));
+        at = parent;
+    }
+    (at == 0 && !line.is_empty()).then_some(line)
+}
+
+/// The parent of a process, and when it started, in ticks of the kernel's.
+fn stat(pid: u32) -> Option<(u32, u64)> {
     let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
     // The program's name may contain anything, even brackets and blanks.
     let line = String::from_utf8_lossy(&line);
     let (_, fields) = line.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(STARTED)?.parse().ok()
+    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+    let field = |at: usize| fields.get(at).copied();
+    // One that is just going has no session any more, and no parent that could be believed.
+    let _session: u32 = field(SESSION)?.parse().ok()?;
+    Some((field(PARENT)?.parse().ok()?, field(STARTED)?.parse().ok()?))
 }
 
 /// The folder a process works in.
