@@ -133,8 +133,10 @@ fn what_cleared_its_environment_ends_though_keeper_and_engine_were_killed() {
                   echo $PPID > $OUT/keeper; exec sleep 600";
     stage.agent("hidden", "", script);
     let id = begin(&stage, "hidden");
+    // It is written beside the other, in no order.
+    let told = || Some(stage.told("keeper")).filter(|told| told.ends_with('\n'));
+    let keeper = wait_for("the keeper to be told", told);
     assert!(stage.kill());
-    let keeper = stage.told("keeper");
     assert!(stage.shell(&format!("kill -9 {keeper}")).status.success());
     assert!(lives(&stage, "pid"));
     std::fs::remove_file(stage.out("hidden.sh")).unwrap();
