@@ -8,6 +8,7 @@ use legation_core::text::shown::clip;
 use super::super::changes::Changes;
 use super::super::folders::{Made, gone};
 use super::super::git::Call;
+use super::super::index::Listing;
 use super::super::{Error, Kept, MAX_FILES_SEEN, Note, Place, Seen};
 use super::history::History;
 use super::works::{inside_name, note_name};
@@ -201,6 +202,9 @@ impl Repository {
         } else {
             self.drop_ignored(place, history.as_ref(), &mut changes)?;
             self.fill_index(place, &index, &changes)?;
+            if let Some(history) = &history {
+                self.point_as(place, &index, &history.head)?;
+            }
             let staged = Indexed { path: &index, differs: differs(&changes) };
             self.commit_index(made, &staged, history.as_ref(), note)?
         };
@@ -236,6 +240,34 @@ impl Repository {
             }
             done => done,
         }
+    }
+
+    /// Has an index point to the commits of submodules that the child's own commit points to: what
+    /// lies in their places says nothing of that.
+    fn point_as(&self, place: &Place, index: &Path, head: &str) -> Result<(), Error> {
+        let has_any = || -> Result<bool, Error> {
+            let base = Listing::read(index, self.user.hash_bytes)?;
+            Ok(!base.links_to_repositories().is_empty())
+        };
+        if head == place.base || !has_any()? {
+            return Ok(());
+        }
+        let call = self.on_objects("diff-tree").args(["-r", "-z", "--no-renames"]);
+        let text = call.args([&place.base, head]).run()?;
+        let mut parts = text.split(|byte| *byte == 0);
+        let mut lines = Vec::new();
+        while let (Some(entry), Some(path)) = (parts.next(), parts.next()) {
+            let entry = String::from_utf8_lossy(entry);
+            let words: Vec<&str> = entry.split(' ').collect();
+            if let [":160000", "160000", _, now, _] = words.as_slice() {
+                lines.extend([b"160000 ", now.as_bytes(), b"\t", path, b"\0"].concat());
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let call = self.on_place("update-index", place).env("GIT_INDEX_FILE", index);
+        call.args(["-z", "--index-info"]).input(lines).run().map(drop)
     }
 
     /// A repository of ours by which files are taken as they are, whatever attributes they have.

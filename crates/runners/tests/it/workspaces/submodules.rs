@@ -218,3 +218,28 @@ fn what_is_not_committed_in_a_submodule_is_not_taken_away_with_it() {
     spaces.apply("del-1", How::Auto).unwrap();
     assert_eq!(project.read("lib"), "a file now\n");
 }
+
+#[test]
+fn a_submodule_that_the_child_has_put_at_another_commit_is_there_in_its_work() {
+    in_every_way(|| {
+        let project = Project::new();
+        let from = repository(&project, "lib");
+        add(&project.dir(), &from, "lib");
+        let inside = project.dir().join("lib");
+        write(&inside, "inside.txt", "newer\n");
+        commit(&inside, "newer");
+        let newer = git(&inside, "rev-parse HEAD");
+        git(&inside, "checkout -q HEAD~1");
+        let spaces = project.open();
+        let place = create(&spaces, "exec-1");
+        write(&place.root, "mine.txt", "mine\n");
+        git(&place.root.join("lib"), &format!("checkout -q {newer}"));
+        git(&place.root, "add -A");
+        git(&place.root, "commit -q -m bump");
+        let kept = keep(&spaces, &place);
+        assert_eq!(project.git(&format!("rev-parse {}:lib", kept.commit)), newer);
+        merge(&spaces, &kept);
+        spaces.apply("del-1", How::Auto).unwrap();
+        assert_eq!(project.git("rev-parse HEAD:lib"), newer);
+    });
+}
